@@ -28,8 +28,7 @@ type Error struct {
 	Err    error
 }
 
-// Error is the text of what happened, without what looks like a secret: errors are
-// passed on.
+// Error returns the text of what happened, without what looks like a secret: errors are passed on.
 func (e *Error) Error() string { return redact.Text(e.Err.Error()) }
 
 func (e *Error) Unwrap() error { return e.Err }

@@ -258,7 +258,7 @@ func WithStop(stop <-chan struct{}) Option { return func(o *session.Options) { o
 // for as input. A null cost is not known.
 func WithUsed(used func(event.Progress)) Option { return func(o *session.Options) { o.Used = used } }
 
-// WithConfirm is asked once before anything is spent; an error ends the run.
+// WithConfirm sets the function that is asked once before anything is spent; an error ends the run.
 func WithConfirm(confirm func(result.Plan) error) Option {
 	return func(o *session.Options) { o.Confirm = confirm }
 }
@@ -273,8 +273,8 @@ func WithTestLedger(dir string) Option {
 // WithSplit compares on another split than selection: train, test or all.
 func WithSplit(split string) Option { return func(o *session.Options) { o.Split = split } }
 
-// WithPasses is how often Evaluate goes over the tasks (default 1), and how often
-// Compare does at most (default 10). More passes continue with the same run.
+// WithPasses sets how often Evaluate goes over the tasks (default 1), and how often Compare does at
+// most (default 10). More passes continue with the same run.
 func WithPasses(n int) Option { return func(o *session.Options) { o.Passes = n } }
 
 // Only says which tasks of a split Evaluate scores: with an id among IDs, of a Type, and of
@@ -295,8 +295,8 @@ func WithOnly(only Only) Option {
 	return func(o *session.Options) { o.Only = session.Only(only) }
 }
 
-// WithMargin is the largest difference that does not matter to a comparison, in
-// points of the score from 0 to 1. Default 0.05.
+// WithMargin sets the largest difference that does not matter to a comparison, in points of the
+// score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
 // WithOneLook has Compare read all of the split, that many passes as [WithPasses] says (1 if it is

@@ -212,8 +212,8 @@ func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts 
 	return &Gateway{URL: g.URL, Key: g.Key, RunDir: g.RunDir, Model: g.Model, Provider: g.Provider, serving: g}, nil
 }
 
-// Ended is closed when limits.time is reached and all that was in flight then is
-// answered. Nothing is answered any more; it remains to Close.
+// Ended returns a channel that is closed when limits.time is reached and all that was in flight
+// then is answered. Nothing is answered after that; only Close remains.
 func (g *Gateway) Ended() <-chan struct{} { return g.serving.Ended() }
 
 // Close ends the gateway and all requests in flight, and says what went through
@@ -264,9 +264,9 @@ func ExportInspect(ctx context.Context, dir, path, split, arm string, secrets ..
 	return sum, classify(err)
 }
 
-// RunHelper is to be called first in the main function of a program that trains
-// with agents or command checks. On Linux such programs are confined by a copy
-// of this one that gives up its rights before it becomes them: RunHelper does not
-// return when it finds itself to be that copy, and does nothing otherwise. args
-// is os.Args.
+// RunHelper confines a program if this process was started as a helper for that, and does nothing
+// otherwise. It has to be called first in the main function of a program that trains with agents or
+// command checks. On Linux agents and command checks are confined by a copy of this program, which
+// gives up its rights before it becomes them. RunHelper does not return when it finds itself to be
+// that copy. args is os.Args.
 func RunHelper(args []string) { sandbox.Main(args) }

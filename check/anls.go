@@ -54,7 +54,7 @@ func (r anlsRule) fit(gold string) error {
 	return nil
 }
 
-// best is the largest similarity with any of gold.
+// best returns the largest similarity of an answer with any of gold, and the closest of gold.
 func (r anlsRule) best(answer string, gold []string) (best float64, closest string) {
 	a := []rune(r.form(answer))
 	for i, g := range gold {
@@ -65,9 +65,9 @@ func (r anlsRule) best(answer string, gold []string) (best float64, closest stri
 	return best, closest
 }
 
-// similarity is 1 less the share of characters that differ, 0 from the threshold on. A
-// difference in length alone is such a share: one text that is much longer than the other
-// is not looked at.
+// similarity returns 1 less the share of characters that differ, 0 from the threshold on. A
+// difference in length alone is such a share: it does not look at one text that is much longer than
+// the other.
 func (r anlsRule) similarity(a, b []rune) float64 {
 	longer, shorter := max(len(a), len(b)), min(len(a), len(b))
 	switch {

@@ -36,7 +36,7 @@ func fieldsText(t task.Task) string {
 	return strings.Join(lines, "\n")
 }
 
-// choicesShown are the choices of a task, nil if it has none that can be read.
+// choicesShown returns the choices of a task, nil if it has none that can be read.
 func choicesShown(t task.Task, field string) []mcq.Choice {
 	choices, err := readChoices(t, field)
 	if err != nil {

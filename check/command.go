@@ -315,9 +315,9 @@ func (c *Command) stopVerdict(r CommandResult) (verdict, error) {
 	return verdict{}, fmt.Errorf("%s, which measures nothing; %s, or write on_timeout: fail if it is the agent's doing", what, help)
 }
 
-// killer is the signal from outside that ended the command, or the last program
-// of its script, for which a shell adds 128; "" if none did. A crash is no such
-// signal. 129 is none either: programs end with it for wrong arguments.
+// killer returns the signal from outside that ended the command, or the last program of its script;
+// "" if none did. A shell adds 128 to the signal of such a program. A crash is no such signal. 129
+// is none either: programs end with it for wrong arguments.
 func (r *CommandResult) killer() string {
 	if slices.Contains([]string{"SIGHUP", "SIGINT", "SIGKILL", "SIGTERM"}, r.Signal) {
 		return r.Signal
@@ -354,7 +354,7 @@ func (r *CommandResult) missingVerdict(fails, canBe bool) (verdict, error) {
 	return verdict{}, fmt.Errorf("%s: %s, which measures nothing%s; %s", r.describeEnd(), r.missingReason(), r.lastWords(), remedy)
 }
 
-// lastWords is the end of what the command complained of, on one line.
+// lastWords returns the end of what the command complained of, on one line.
 func (r *CommandResult) lastWords() string {
 	text := oneLine(r.Stderr)
 	if text == "" {
@@ -387,7 +387,7 @@ func (c *Command) rewardFault(r CommandResult) string {
 	return cmp.Or(r.RewardFault, c.Reward+" is empty")
 }
 
-// brief is how the command ended, and the reward that it left.
+// brief returns how the command ended, and the reward that it left.
 func (r *CommandResult) brief() string {
 	var parts []string
 	if r.Execute != nil {
@@ -415,7 +415,7 @@ func (r *CommandResult) describeEnd() string {
 	return fmt.Sprintf("the command ended with exit code %d", r.Code)
 }
 
-// tail is the end of what the command printed, for analysts.
+// tail returns the end of what the command printed, for analysts.
 func (r *CommandResult) tail() string {
 	var parts []string
 	if r.Execute != nil {

@@ -26,8 +26,8 @@ func types() []string {
 	}
 }
 
-// runners are the types that run a program. The others look at an answer, at a workspace, or ask the
-// judge.
+// runners returns the types that run a program. The others look at an answer, at a workspace, or ask
+// the judge.
 func runners() []string { return []string{"command", "tests"} }
 
 // Runs lists the checks among those of a set or a task that run a program, each by its place, such

@@ -151,8 +151,7 @@ func (e *Extractor) extractGold(answer string) string {
 // name in braces. $5, ^\d+$ and $$name are text.
 var reference = pattern.New(`^(?:\$[\p{L}_]+|\{\{\s*[\p{L}_][\p{L}\p{N}_.]*\s*\}\})$`)
 
-// references are the doubts about the values of a check: nothing is filled in there
-// but gold.
+// references returns the doubts about the values of a check: nothing is filled in there but gold.
 func (s *spec) references() []string {
 	var doubts []string
 	for _, key := range []string{"value", "values", "pattern", "regex"} {

@@ -19,7 +19,7 @@ type Execution struct {
 	Timeout time.Duration `json:"timeout"` // above 0
 }
 
-// command is what Carry passes to run for it.
+// command returns the command of the execution that Carry passes to run.
 func (e *Execution) command(missingFails bool) Command {
 	return Command{Argv: e.Argv, Timeout: e.Timeout, MissingFails: missingFails, Untrusted: true}
 }

@@ -59,9 +59,9 @@ func closestCause(found []score.Cause) score.Cause {
 	return append(found, "")[0]
 }
 
-// strictProperty is property for what is counted: an analyst sees both texts and can report that
-// 112 is not 12 in a longer answer, and that "not" holds no "no". Of equal texts it returns
-// ScoredElsewhere.
+// strictProperty returns the property of an answer for what is counted. The result of property is
+// enough for an analyst, who sees both texts and can report that 112 is not 12 in a longer answer,
+// and that "not" holds no "no". Of equal texts it returns ScoredElsewhere.
 func strictProperty(answer, want string) score.Cause {
 	p, a, w := property(answer, want), casefold(answer), casefold(want)
 	switch {
@@ -112,7 +112,7 @@ func containsWords(text, part string) bool {
 	return mcq.Holds(text, part) || strings.ContainsFunc(part, spaceless) && strings.Contains(text, part)
 }
 
-// wordLetters is keepLetters without the punctuation of other scripts, dashes apart.
+// wordLetters returns what keepLetters does, without the punctuation of other scripts except dashes.
 func wordLetters(s string) string {
 	other := func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsPunct(r) && !unicode.Is(unicode.Pd, r) }
 	return keepLetters(strings.Join(strings.FieldsFunc(s, other), ""))

@@ -112,9 +112,9 @@ func (e *Extractor) Answer(reply string) (string, error) {
 // NothingFound is what Extract says instead of a rule when none has found an answer.
 const NothingFound = "nothing found"
 
-// Extract is Answer, and says by which rule the answer was found, such as "tag:answer";
-// NothingFound if none found one, so that the whole reply represents it, or, after the
-// fallback none, nothing; "" where there are no rules.
+// Extract returns the answer as Answer does, and the rule by which the answer was found, such as
+// "tag:answer". The rule is NothingFound if none found one: then the whole reply represents the
+// answer, or nothing does after the fallback none. It is "" where there are no rules.
 func (e *Extractor) Extract(reply string) (answer, by string, err error) {
 	for _, r := range e.rules {
 		answer, found, err := r.find(reply)
@@ -155,7 +155,7 @@ func (e *Extractor) Finds(reply string) bool {
 	return len(e.rules) == 0
 }
 
-// always is a way to find an answer that cannot fail.
+// always returns a way to find an answer that cannot fail.
 func always(find func(reply string) (string, bool)) func(string) (string, bool, error) {
 	return func(reply string) (string, bool, error) {
 		answer, found := find(reply)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
-// formNames are the normal forms of benchmarks, next to those that answers of any kind need.
+// formNames returns the names of the normal forms of benchmarks, next to those that answers of any kind need.
 func formNames() []string { return []string{"docvqa", "mathtext", "sealqa", "officeqa", "plain"} }
 
 // benchmarkForm returns a normal form by its name, nil if it is none of formNames.
@@ -30,10 +30,10 @@ func benchmarkForm(name string) normalizer {
 // squeeze puts one space instead of white space, as Python's split and join do.
 func squeeze(s string) string { return strings.Join(split(s), " ") }
 
-// docvqaForm is that of the ANLS of DocVQA: case and white space do not matter, punctuation does.
+// docvqaForm returns the form of the ANLS of DocVQA: case and white space do not matter, punctuation does.
 func docvqaForm(s string) string { return squeeze(lower(s)) }
 
-// mathtextForm is what MathVerse compares before it asks a judge: text without dollar signs, braces and \mathrm.
+// mathtextForm returns what MathVerse compares before it asks a judge: text without dollar signs, braces and \mathrm.
 func mathtextForm(s string) string {
 	s = strings.TrimFunc(s, pytext.IsSpace)
 	for _, drop := range []string{"$", `\mathrm`, "{", "}"} {
@@ -68,7 +68,7 @@ func officeqaForm(s string) string {
 	return squeeze(dropWords(s, false, func(word string) bool { return slices.Contains(units, word) }))
 }
 
-// plainForm is without ASCII punctuation, as SquadNormalize, but keeps articles.
+// plainForm returns a text without ASCII punctuation, as SquadNormalize does, but keeps articles.
 func plainForm(s string) string {
 	return squeeze(strings.Map(func(r rune) rune {
 		if isPunctuation(r) {

@@ -34,8 +34,8 @@ func decodeJSON(text string) (any, error) {
 	return v, nil
 }
 
-// wantedJSON is decodeJSON for a value that answers are compared with: which of
-// two values under one key is expected must not be a guess.
+// wantedJSON decodes as decodeJSON does, for a value that answers are compared with. It refuses two
+// values under one key: which of them is expected must not be a guess.
 func wantedJSON(text string) (any, error) {
 	v, err := decodeJSON(text)
 	if err != nil {

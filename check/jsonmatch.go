@@ -122,8 +122,8 @@ func (r jsonRule) equal(got, want any) bool {
 	return sameScalar(got, want)
 }
 
-// sum is the same for values that are the same, in whatever order lists are if
-// that does not matter. Nothing is allowed next to.
+// sum returns the same for values that are the same, in whatever order lists are if that does not
+// matter. It allows no members next to those of a value.
 func (r jsonRule) sum(v any) [sha256.Size]byte {
 	h := sha256.New()
 	text := func(kind byte, s string) {

@@ -40,7 +40,7 @@ func buildMathEqual(s *spec, n *node) {
 	}
 }
 
-// mathForm is the form of a text that says something: a number, an expression or words. "" of any other, such as "$".
+// mathForm returns the form of a text that says something: a number, an expression or words. It returns "" for any other, such as "$".
 func mathForm(s string) string {
 	if !latex.Says(s) {
 		return ""

@@ -74,9 +74,8 @@ func isPunctuation(r rune) bool {
 	return r < utf8.RuneSelf && strings.ContainsRune(asciiPunctuation, r)
 }
 
-// SquadNormalize is the normalisation of the SQuAD evaluation: lower case,
-// without ASCII punctuation, without the articles a, an and the, white space
-// squeezed (Rajpurkar et al. 2016).
+// SquadNormalize returns a text as the evaluation of SQuAD normalises it: lower case, without ASCII
+// punctuation, without the articles a, an and the, white space squeezed (Rajpurkar et al. 2016).
 func SquadNormalize(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if isPunctuation(r) {
@@ -128,10 +127,10 @@ func isArticle(word string) bool { return word == "a" || word == "an" || word ==
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 
-// textForm is the default for free answers. It follows SQuAD, except that it
-// keeps what makes answers different: points and signs of numbers (-3.5, 10:30
-// and 1/2 are not 35, 1030 and 12), an article as the last word (vitamin A, or
-// just A), and punctuation when there is nothing else.
+// textForm returns the default form of free answers. It follows SQuAD, except that it keeps what
+// makes answers different: points and signs of numbers (-3.5, 10:30 and 1/2 are not 35, 1030 and
+// 12), an article as the last word (vitamin A, or just A), and punctuation when there is nothing
+// else.
 func textForm(s string) string {
 	low := lower(strings.TrimSpace(s))
 	if form := strings.Join(split(dropWords(dropPunctuation(low), true, isArticle)), " "); form != "" {

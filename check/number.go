@@ -100,7 +100,7 @@ func (r numberRule) judge(answer string, accepted []string) verdict {
 	return v
 }
 
-// text is a quantity as it was read.
+// text returns a quantity as it was read.
 func (q quantity) text() string {
 	const digits = 12 // what rounding leaves behind them is no part of the answer
 	out := strconv.FormatFloat(q.bare(), 'g', digits, 64)

@@ -182,7 +182,7 @@ func (p *program) commands() []Command {
 	return all
 }
 
-// judgeCallCount is how many requests the checks put to a judge at most.
+// judgeCallCount returns how many requests the checks put to a judge at most.
 func (p *program) judgeCallCount() int {
 	n := 0
 	for _, c := range p.nodes {
@@ -230,7 +230,7 @@ func (p *program) run(ctx context.Context, what *subject, id string, o Options) 
 	return s, nil
 }
 
-// unrun are the components of checks none of which was run yet.
+// unrun returns the components of checks none of which was run yet.
 func (p *program) unrun() []score.Component {
 	all := make([]score.Component, len(p.nodes))
 	for i := range p.nodes {
@@ -240,7 +240,7 @@ func (p *program) unrun() []score.Component {
 	return all
 }
 
-// component is what a verdict of the check contributes to a score.
+// component returns what a verdict of the check contributes to a score.
 func (n *node) component(v verdict) score.Component {
 	return score.Component{
 		Check: n.name, Type: n.kind, Score: v.score, Weight: n.weight, Required: n.required, Pass: v.pass, Saw: v.saw, Reason: v.reason,

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
-// promptfooTypes are the checks that can judge as the assertions of promptfoo do.
+// promptfooTypes returns the types of checks that can judge as the assertions of promptfoo do.
 func promptfooTypes() []string {
 	return []string{
 		"equals", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
@@ -122,7 +122,7 @@ func promptfooEquals(s *spec, n *node) func(string) (bool, string) {
 	}
 }
 
-// jsText is what String(v) gives in JavaScript of a text, a number, true or false.
+// jsText returns what String(v) gives in JavaScript for a text, a number, true or false.
 func jsText(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -147,7 +147,7 @@ func jsText(v any) (string, bool) {
 	return strconv.FormatFloat(f, 'f', -1, 64), true
 }
 
-// jsValue is a value with every number as JavaScript has it.
+// jsValue returns a value with every number as JavaScript has it.
 func jsValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -278,7 +278,7 @@ func jsPattern(pattern string) string {
 	return b.String()
 }
 
-// jsUnits is a text as JavaScript has it: a code unit each.
+// jsUnits returns a text as JavaScript has it: a code unit each.
 func jsUnits(text string) []rune {
 	units := utf16.Encode([]rune(text))
 	out := make([]rune, len(units))

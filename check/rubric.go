@@ -166,7 +166,7 @@ func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	}, nil
 }
 
-// show is a file as a judge sees it. The error is one of the machine.
+// show returns a file as a judge sees it. The error is one of the machine.
 func (s *subject) show(path string) (string, error) {
 	text, err := s.read(path)
 	switch {
@@ -248,7 +248,7 @@ func (r *rubric) parse(reply string) (grade, error) {
 	return g, nil
 }
 
-// total is the mean of a grade, by the weights of the criteria.
+// total returns the mean of a grade, by the weights of the criteria.
 func (r *rubric) total(g grade) float64 {
 	var sum, weights float64
 	for i, c := range r.criteria {

@@ -53,7 +53,7 @@ func oneOfAll(found []string, first bool) (string, bool) {
 
 var shallow = pattern.New(`(?is)\\boxed\{(.*?)\}`)
 
-// shallowBoxes are boxes up to the first brace that closes.
+// shallowBoxes returns boxes up to the first brace that closes.
 func shallowBoxes(reply string) (found []string) {
 	for _, m := range shallow.FindAllStringSubmatch(reply, -1) {
 		found = append(found, m[1])
@@ -61,8 +61,8 @@ func shallowBoxes(reply string) (found []string) {
 	return found
 }
 
-// markedBoxes are between the marks that some models are trained to write; lines says that
-// one may have several lines.
+// markedBoxes returns the texts between the marks that some models are trained to write; lines says
+// that one may have several lines.
 func markedBoxes(reply string, lines bool) (found []string) {
 	const begin, end = "<|begin_of_box|>", "<|end_of_box|>"
 	for {
@@ -99,7 +99,7 @@ func trimAnswer(answer string, found bool) (string, bool) {
 	return strings.TrimFunc(answer, pytext.IsSpace), found
 }
 
-// lastPythonLine is the last line that is not blank, where lines end as Python has it: at form
+// lastPythonLine returns the last line that is not blank. Lines end as Python has it: at form
 // feeds, vertical tabs and separators too.
 func lastPythonLine(reply string) (string, bool) {
 	lines := strings.FieldsFunc(reply, func(r rune) bool {

@@ -119,7 +119,7 @@ func (s *subject) fault(path string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w", path, err)
 }
 
-// reason is the text of a fault without the cause that only code wants.
+// reason returns the text of a fault without the cause that only code wants.
 func reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ": "+fs.ErrNotExist.Error())
 }

@@ -86,8 +86,8 @@ func (l *loader) benchFile(f *folder.Folder, name string) error {
 	return nil
 }
 
-// benchKeys are the keys that a benchmark may set: what is asked, how it is scored and trained on.
-// Models, paths, programs, money and where runs are kept are the user's.
+// benchKeys returns the keys that a benchmark may set: what is asked, how it is scored and trained
+// on. Models, paths, programs, money and where runs are kept are the user's.
 func benchKeys() []string {
 	return []string{"aggregate", "edits", "env.mode", "env.recalc", "env.timeout", "env.turns", "env.world", "eval", "extras", "gate", "meta_skill", "protocol", "reflect", "slow_update", "split", "tasks", "train"}
 }
@@ -117,7 +117,7 @@ func forbidden(layer map[string]any) (string, bool) {
 	return "", false
 }
 
-// forbiddenIn is forbidden for the keys of env, of which a benchmark may set some.
+// forbiddenIn does what forbidden does for the keys of env, of which a benchmark may set some.
 func forbiddenIn(sub map[string]any, key string) (string, bool) {
 	for _, inner := range sortedKeys(sub) {
 		if !slices.Contains(benchKeys(), join(key, inner)) {

@@ -50,8 +50,8 @@ func (p Problem) Error() string {
 	return b.String()
 }
 
-// Place is the file and the line (1-based, 0 if unknown) that a problem is in; "" where it
-// is in none.
+// Place returns the file and the line (1-based, 0 if unknown) that a problem is in, "" where it is
+// in none.
 func (p Problem) Place() (file string, line int) {
 	if file, line = place(p.Origin); strings.HasPrefix(file, "--") || file == "argument" || file == hostOrigin {
 		return "", 0

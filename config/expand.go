@@ -168,7 +168,7 @@ func (l *Loaded) Redactor(also ...string) *redact.Redactor {
 	return redact.New(append(l.Secrets(), also...)...)
 }
 
-// Secrets are the values that Redactor looks for.
+// Secrets returns the values that Redactor looks for.
 func (l *Loaded) Secrets() []string {
 	if l == nil {
 		return nil

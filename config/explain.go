@@ -58,7 +58,7 @@ func hasBelow(origins map[string]string, key string) bool {
 	return false
 }
 
-// About is the documentation, with the mark of a key that a tool call or a browser may set.
+// About returns the documentation, with the mark of a key that a tool call or a browser may set.
 func (e Explanation) About() string {
 	if e.Untrusted == "" {
 		return e.Doc

@@ -44,17 +44,17 @@ func findFolders(system string, get func(string) string) (Folders, error) {
 	return f, nil
 }
 
-// SleepProfile is the file of the profile of the sleep commands.
+// SleepProfile returns the file of the profile of the sleep commands.
 func (f Folders) SleepProfile() string { return filepath.Join(f.Settings, "skillopt", "sleep.yaml") }
 
-// SleepDir is the folder in which the sleep commands keep what they keep, unless sleep.dir
+// SleepDir returns the folder in which the sleep commands keep what they keep, unless sleep.dir
 // says otherwise.
 func (f Folders) SleepDir() string { return filepath.Join(f.State, "skillopt", "sleep") }
 
-// ServeKey is the file of the key by which `skillopt serve` knows its own sessions.
+// ServeKey returns the file of the key by which `skillopt serve` knows its own sessions.
 func (f Folders) ServeKey() string { return filepath.Join(f.State, "skillopt", "serve.key") }
 
-// BenchData is the folder of the rows of a benchmark that were fetched.
+// BenchData returns the folder of the rows of a benchmark that were fetched.
 func (f Folders) BenchData(name string) string {
 	return filepath.Join(f.State, "skillopt", "bench", name)
 }

@@ -99,7 +99,7 @@ func (g *Guard) Links(dir string, into func(name string) bool) error {
 	})
 }
 
-// Dir is disk.Dir without what links lead to outside of the roots.
+// Dir returns the files of disk.Dir without what links lead to outside of the roots.
 func (g *Guard) Dir(ctx context.Context, dir string, limit int64) fs.FS {
 	files := disk.Dir(ctx, dir, limit)
 	if g == nil {

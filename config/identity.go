@@ -58,7 +58,7 @@ func leaves(v reflect.Value, prefix string, class Class, out *[]Key) {
 	}
 }
 
-// typeText is what the values of a type are, in words.
+// typeText returns what the values of a type are, in words.
 func typeText(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[Duration]():
@@ -98,7 +98,7 @@ func enumNames(tag reflect.StructTag) []string {
 	return strings.Split(strings.TrimPrefix(list, ","), ",")
 }
 
-// allowedText is what the tags of a key allow.
+// allowedText returns what the tags of a key allow.
 func allowedText(tag reflect.StructTag) string {
 	if list, ok := tag.Lookup("enum"); ok {
 		return strings.ReplaceAll(strings.TrimPrefix(list, ","), ",", ", ")

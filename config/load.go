@@ -51,7 +51,7 @@ type Loaded struct {
 // next to the config.
 func (l *Loaded) Lookup(name string) (string, bool) { return l.lookup(name) }
 
-// Load is LoadContext that nothing ends.
+// Load does what LoadContext does, with a context that nothing ends.
 func Load(opts Options) (*Loaded, error) { return LoadContext(context.Background(), opts) }
 
 // LoadContext reads all layers (defaults, extends, file, settings), checks the

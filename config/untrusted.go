@@ -92,7 +92,7 @@ func (r *reviewer) leaf(key string, tag reflect.StructTag, v any) {
 	}
 }
 
-// vendors are the providers with an address of their own, which no configuration names.
+// vendors returns the providers with an address of their own, which no configuration names.
 func vendors() []string {
 	return []string{
 		"anthropic", "bedrock", "deepseek", "fireworks", "gemini", "groq", "litellm", "minimax", "mistral", "moonshot",

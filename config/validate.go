@@ -177,7 +177,7 @@ func (d *decoder) guide(c *Config) {
 	}
 }
 
-// NightGuide is what analysts of nights are told: reflect.guide, and behind it sleep.preferences.
+// NightGuide returns the guide of the analysts of nights: reflect.guide, and after it sleep.preferences.
 func (c *Config) NightGuide() string {
 	return strings.TrimSpace(strings.TrimSpace(c.Reflect.Guide) + "\n\n" + strings.TrimSpace(c.Sleep.Preferences))
 }
@@ -229,8 +229,8 @@ func (d *decoder) files(c *Config) {
 	}
 }
 
-// Folds is in how many folds n tasks are to be that are not sealed for the test, as far
-// as the configuration says so; 0: in none. auto is what auto represents.
+// Folds returns how many folds n tasks get that are not sealed for the test, as far as the
+// configuration says so, 0 for none. auto is what auto represents.
 func (c *Config) Folds(n, auto int) int {
 	if folds := min(c.Split.CrossFit.Or(auto), n/2); folds > 0 && c.noFolds() == "" {
 		return folds

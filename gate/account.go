@@ -81,7 +81,7 @@ func (a *account) add(candidate, incumbent float64, n int) {
 	a.squares += (c - p) * (c - p)
 }
 
-// mean is the difference between the arms, nil without any unit.
+// mean returns the difference between the arms, nil without any unit.
 func (a account) mean() *float64 {
 	if a.units == 0 {
 		return nil
@@ -90,8 +90,8 @@ func (a account) mean() *float64 {
 	return &d
 }
 
-// se is the standard error of the difference if the units are a sample of those
-// that matter, nil for fewer than two.
+// se returns the standard error of the difference if the units are a sample of those that matter,
+// nil for fewer than two units.
 func (a account) se() *float64 {
 	if a.units < 2 {
 		return nil

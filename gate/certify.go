@@ -121,8 +121,8 @@ func (c *Certificate) bound() error {
 	return nil
 }
 
-// differences are those of the pairs, clusters averaged, in the order of their
-// first pairs.
+// differences returns the differences of the pairs, clusters averaged, in the order of their first
+// pairs.
 func differences(pairs []Pair) ([]float64, error) {
 	var sums []Pooled
 	at := map[string]int{}

@@ -41,7 +41,7 @@ func (a Action) Accepted() bool {
 // Rejected reports whether the candidate was measured and found wanting.
 func (a Action) Rejected() bool { return a == Reject || a == RejectEarly }
 
-// Decide is the strict rule: a candidate that scores higher than the current
+// Decide returns the action by the strict rule: a candidate that scores higher than the current
 // skill replaces it, and is the best if it scores higher than the best as well.
 func Decide(candidate, current, best float64) Action {
 	return decide(candidate > current, candidate > best)

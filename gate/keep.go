@@ -91,10 +91,10 @@ type keeping struct {
 	upTo    int     // readings with which the present round ends; 0: none has begun
 }
 
-// KeepMost is how many fresh answers Keep asks for at most with n items, both arms together.
+// KeepMost returns how many fresh answers Keep asks for at most with n items, both arms together.
 func KeepMost(n int) int { return 2 * n * freshAnswers(n) }
 
-// LossAnswers is how many fresh answers of each arm the rule of [Keep] asks for at most, about each of that many losses.
+// LossAnswers returns how many fresh answers of each arm the rule of [Keep] asks for at most, about each of that many losses.
 func LossAnswers(losses int) int { return freshAnswers(losses) }
 
 // LossShown reports whether fresh answers show a loss, one of that many of a candidate, by the rule of [Keep]: Fisher's
@@ -104,8 +104,8 @@ func LossShown(candidate, current Passed, losses int) bool {
 	return p <= keepLevel/float64(max(1, losses))
 }
 
-// freshAnswers is how many answers of each arm it takes to confirm one of that many losses
-// though one answer of each speaks against it.
+// freshAnswers returns how many answers of each arm it takes to confirm one of that many losses
+// though one answer of each arm speaks against it.
 func freshAnswers(losses int) int {
 	m := 2
 	for stats.FisherExact(m-1, m, 1, m).Greater > keepLevel/float64(max(1, losses)) {
@@ -208,7 +208,7 @@ func countPassed(kept []Reading, item int, arm Arm) (p Passed) {
 	return p
 }
 
-// state is what is known of a loss, "" as long as it is open.
+// state returns what is known of a loss, "" as long as it is open.
 func (c *keeping) state(l Loss) LossState {
 	left := c.answers - c.asked
 	switch {
@@ -222,7 +222,7 @@ func (c *keeping) state(l Loss) LossState {
 	return LossDropped
 }
 
-// with is p with more answers.
+// with returns p with more answers.
 func (p Passed) with(passed, of int) Passed { return Passed{p.Passed + passed, p.Of + of} }
 
 // shows reports whether these answers show that the candidate passes less.
@@ -233,7 +233,7 @@ func (c *keeping) shows(candidate, current Passed) bool {
 	return LossShown(candidate, current, len(c.losses))
 }
 
-// decide is the verdict when all losses are closed.
+// decide returns the verdict when all losses are closed.
 func (c *keeping) decide(e *Evidence) Verdict {
 	v := c.verdict
 	v.Losses = c.losses
@@ -259,7 +259,7 @@ func (c *keeping) decide(e *Evidence) Verdict {
 	return v
 }
 
-// Lost are the ids of the losses that fresh answers confirm.
+// Lost returns the ids of the losses that fresh answers confirm.
 func (v Verdict) Lost() []string {
 	var out []string
 	for _, l := range v.Losses {
@@ -270,7 +270,7 @@ func (v Verdict) Lost() []string {
 	return out
 }
 
-// in are the losses in a state.
+// in returns the losses in a state.
 func (c *keeping) in(state LossState) []Loss {
 	var out []Loss
 	for _, l := range c.losses {
@@ -329,8 +329,8 @@ func (k Keep) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	return PhaseKeep, of - len(c.in("")), of, len(e.kept) == c.upTo
 }
 
-// Outlook is how the other policy sees the trial; while losses are asked afresh, how many of
-// them are confirmed (Losses), dropped (Ties) and unknown (Missing).
+// Outlook returns how the other policy sees the trial. While losses are asked afresh, it returns
+// how many of them are confirmed (Losses), dropped (Ties) and unknown (Missing).
 func (k Keep) Outlook(e *Evidence) Outlook {
 	c := e.keeping
 	if c != nil && c.upTo > 0 {

@@ -24,9 +24,8 @@ const (
 // pointStep is the step, in gate-score points, in which a lower bound is looked for.
 const pointStep = 0.001
 
-// LevelOf is the level of the kth reading of the same items, k from 1: 0.8 of alpha, then
-// 0.1, 0.05 and so on of it. All readings together are wrong with a probability of at
-// most alpha.
+// LevelOf returns the level of the kth reading of the same items, k from 1: 0.8 of alpha, then 0.1,
+// 0.05 and so on of it. All readings together are wrong with a probability of at most alpha.
 func LevelOf(alpha float64, k int) float64 {
 	if k <= 1 {
 		return alpha * 8 / 10

@@ -93,7 +93,7 @@ func (NoWorse) verdict(e *Evidence, a account, units []unit) Verdict {
 	return v
 }
 
-// against is how both arms are, in words.
+// against returns the scores of both arms and their difference, in words.
 func against(v Verdict) string {
 	text := fmt.Sprintf("%.4f against the current %.4f (difference %+.4f", *v.Candidate, *v.Current, *v.Difference)
 	if v.SE != nil {

@@ -50,7 +50,7 @@ func (Strict) Reached(e *Evidence) (phase Phase, units, of int, ok bool) {
 	return PhasePass, n - e.Open(Candidate), n, true
 }
 
-// Outlook is how a strict comparison is.
+// Outlook returns the outlook of a strict comparison.
 func (s Strict) Outlook(e *Evidence) Outlook {
 	out := newOutlook(e)
 	f := NewForesight(e.Trial, s)
@@ -77,7 +77,7 @@ func (s Strict) Outlook(e *Evidence) Outlook {
 // Reached reports how many items were drawn.
 func (Observe) Reached(e *Evidence) (phase Phase, units, of int, ok bool) { return Strict{}.Reached(e) }
 
-// Outlook is how the candidate is; nothing follows from it.
+// Outlook returns the outlook of the candidate; nothing follows from it.
 func (Observe) Outlook(e *Evidence) Outlook { return newOutlook(e) }
 
 // newOutlook returns the comparison of the arms by the result of one pass so far.

@@ -37,7 +37,7 @@ func RunOver(ctx context.Context, t Trial, items []int, p Policy, measure Measur
 	return whole.result(res.Verdict), nil
 }
 
-// over is the part of a trial that has only the given items.
+// over returns the part of a trial that has only the given items.
 func (t Trial) over(items []int) Trial {
 	t.Items = at(t.Items, items)
 	t.Candidate, t.Incumbent, t.Best = at(t.Candidate, items), at(t.Incumbent, items), at(t.Best, items)

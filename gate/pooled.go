@@ -15,7 +15,7 @@ type Pooled struct {
 	N   int     `json:"n"` // evaluations; 0: never measured
 }
 
-// Mean is the mean of the evaluations. There is none without any: ask N first.
+// Mean returns the mean of the evaluations. There is none without any: ask N first.
 func (p Pooled) Mean() float64 { return p.Sum / float64(p.N) }
 
 // pairs adds up hard and soft scores.

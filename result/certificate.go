@@ -171,7 +171,7 @@ func (c *Certificate) Basis() string {
 	return ""
 }
 
-// Figure is the result of the test, after a separator; "" if it says nothing more.
+// Figure returns the result of the test, after a separator; "" if it says nothing more.
 func (c *Certificate) Figure(separator string) string {
 	switch {
 	case c.PGreater != nil:
@@ -182,8 +182,8 @@ func (c *Certificate) Figure(separator string) string {
 	return ""
 }
 
-// probability is a p-value with three figures; more would be next to the point below
-// any level.
+// probability returns a p-value with three figures; more would be next to the point below any
+// level.
 func probability(p float64) string {
 	if p < 0.00001 {
 		return "below 0.00001"

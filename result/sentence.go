@@ -33,7 +33,7 @@ func (s *Summary) Sentence() string {
 	return text
 }
 
-// sentence is Sentence without what was not answered.
+// sentence returns the text of Sentence without what was not answered.
 func (s *Summary) sentence() string {
 	seed, best := s.Test.Seed, s.testScore()
 	same := s.Best.Step == 0
@@ -79,7 +79,7 @@ func (s *Summary) unit() string {
 	return ""
 }
 
-// score is a score as it is printed.
+// score returns a score as it is printed.
 func (s *Summary) score(of *Score) string { return formatScore(s.value(of)) }
 
 // formatScore returns a score with two decimals, and with more where those would make 0 or 1 of

@@ -57,7 +57,7 @@ func (s *Stop) Words() string {
 	return text
 }
 
-// why is the reason, with its figures.
+// why returns the reason, with its figures.
 func (s *Stop) why() string {
 	tasks := wording.Plural(s.Tasks, "selection task", "selection tasks")
 	switch s.Rule {
@@ -76,7 +76,7 @@ func (s *Stop) why() string {
 	return s.Rule
 }
 
-// of is a figure that the rule has: a file that somebody has changed may lack it.
+// of returns a figure that the rule has: a file that somebody has changed may lack it.
 func of(f *float64) float64 {
 	if f == nil {
 		return math.NaN()

@@ -21,14 +21,14 @@ const (
 	onePass    = 1.0 // of a step's candidate
 )
 
-// forSteps is what is left for steps.
+// forSteps returns how many calls are left for steps.
 func (c Ceiling) forSteps() float64 {
 	return float64(c.Calls-c.Test) - (before+after)*float64(c.Selection)
 }
 
-// Batch is a batch of at most wide tasks with which the ceiling allows for two steps
-// next to what is measured before and after them: one may be rejected. Where two would be
-// small, it is that of one.
+// Batch returns the size of a batch, of at most wide tasks, with which the ceiling allows for two
+// steps next to what is measured before and after them: one may be rejected. It returns the batch
+// of one step where that of two would be small.
 func (c Ceiling) Batch(wide int) int {
 	fits := 0.0
 	for steps := 2.0; steps > 0 && fits < fewTasks; steps-- {
@@ -56,13 +56,13 @@ const mostWarm = 400
 // environment, of which no one knows what it takes.
 const MostEpisodes = 120
 
-// WarmBatch is how many of n train tasks a warm start rolls out.
+// WarmBatch returns how many of n train tasks a warm start rolls out.
 func WarmBatch(n int) int { return min(n, mostWarm) }
 
 // twiceShare is the share of the calls that finding out how far answers vary may take.
 const twiceShare = 0.02
 
-// Twice is how many tasks may be asked twice, 0 if that would be fewer than least.
+// Twice returns how many tasks may be asked twice, 0 if that would be fewer than least.
 func (c Ceiling) Twice(least int) int {
 	if n := int(twiceShare * float64(c.Calls)); n >= least {
 		return n

@@ -37,5 +37,5 @@ func AnswerCauses() []Cause {
 	}
 }
 
-// CheckFailed is the cause of a failed check about which its type says most.
+// CheckFailed returns the cause of a failed check about which its type says most.
 func CheckFailed(kind string) Cause { return Cause("check failed: " + kind) }

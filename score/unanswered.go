@@ -17,7 +17,7 @@ type Unanswered struct {
 // Deadline is the cause of an outcome whose deadline passed.
 const Deadline = "deadline"
 
-// Refusals are the causes for which a provider or a model refuses a request.
+// Refusals returns the causes for which a provider or a model refuses a request.
 func Refusals() []string { return []string{"content_filter", "context_length", "refusal"} }
 
 // Add counts an outcome with a cause. A cause that is none of these counts for nothing.
@@ -34,7 +34,7 @@ func (u *Unanswered) Add(cause string) {
 	}
 }
 
-// NumRefused is how many were refused, whatever the cause.
+// NumRefused returns how many were refused, whatever the cause.
 func (u Unanswered) NumRefused() int {
 	n := 0
 	for _, of := range u.Refused {

@@ -70,8 +70,8 @@ func (c Change) to(s Skill) Skill {
 	return s
 }
 
-// Trace is Apply that also reports where: it returns one Change for each edit, nil
-// for those that were not applied.
+// Trace does what Apply does and also reports where: it returns one Change for each edit, nil for
+// those that were not applied.
 func Trace(s Skill, edits []Edit, opts ApplyOptions) (Skill, []Report, []*Change) {
 	if opts.MaxBytes == 0 {
 		opts.MaxBytes = MaxBytes
@@ -283,7 +283,7 @@ func (a *applier) planMove(e Edit) (Change, ApplyStatus, string) {
 	return out, AppliedMove, ""
 }
 
-// page is a file as edits see it.
+// page returns a file as edits see it.
 func (a *applier) page(path string) page {
 	was, there := a.before.File(path)
 	text, _ := a.skill.File(path)

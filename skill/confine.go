@@ -17,7 +17,7 @@ func (s Scope) WithRegion(r Region) Scope {
 	return s
 }
 
-// Region is the part of SKILL.md that alone may change, "" for the whole of it.
+// Region returns the part of SKILL.md that alone may change, "" for the whole of it.
 func (s Scope) Region() Region { return s.region }
 
 // Protected returns the half-open byte ranges of text, a SKILL.md, that may not be touched,
@@ -78,13 +78,13 @@ func differsAt(a, b string) int {
 	return -1
 }
 
-// WithSlow is Skill.WithSlow within the region of the scope: the slow-update region lies in
-// it then, at its end if there was none. Where it cannot lie there the skill stays as it is.
+// WithSlow does what Skill.WithSlow does within the region of the scope: the slow-update region lies in it
+// then, at its end if there was none. The skill stays as it is where the slow-update region cannot lie there.
 func (s Scope) WithSlow(sk Skill, content string) Skill {
 	return s.changeRegion(sk, func(part Skill) Skill { return part.WithSlow(content) })
 }
 
-// WithNotes is Skill.WithNotes within the region of the scope, as WithSlow is.
+// WithNotes does what Skill.WithNotes does within the region of the scope, as WithSlow does.
 func (s Scope) WithNotes(sk Skill, notes []string) Skill {
 	return s.changeRegion(sk, func(part Skill) Skill { return part.WithNotes(notes) })
 }
@@ -192,7 +192,7 @@ func states(text, rules string) bool {
 	return false
 }
 
-// plainLines are the lines of text that are not blank, with single spaces and without signs of bullets.
+// plainLines returns the lines of text that are not blank, with single spaces and without signs of bullets.
 func plainLines(text string) []string {
 	var out []string
 	for line := range strings.Lines(text) {

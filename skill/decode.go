@@ -18,8 +18,8 @@ import (
 // are ignored.
 func DecodeEdit(v any) (Edit, error) { return decodeEdit(v, scalarText) }
 
-// DecodeEditStrict is DecodeEdit but takes nothing except text in op, file,
-// target and content, as SkillOpt does.
+// DecodeEditStrict does what DecodeEdit does but takes nothing except text in op, file, target and
+// content, as SkillOpt does.
 func DecodeEditStrict(v any) (Edit, error) {
 	return decodeEdit(v, func(v any) (string, bool) {
 		s, ok := v.(string)

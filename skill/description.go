@@ -102,8 +102,8 @@ type descriptionValue struct {
 	quoted        bool
 }
 
-// writings are the ways to write a description as YAML, the best one first. One without
-// quotes may turn out to be something else.
+// writings returns the ways to write a description as YAML, the best one first. One without quotes
+// may turn out to be something else.
 func (v descriptionValue) writings(text string) []string {
 	var quoted bytes.Buffer
 	enc := json.NewEncoder(&quoted) // text in quotes is the same in YAML

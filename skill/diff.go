@@ -136,7 +136,7 @@ func diffLongTexts(a, b []string) (out []Hunk) {
 	return out
 }
 
-// whole are texts of which nothing is taken for equal.
+// whole returns the hunk of two texts of which nothing is taken for equal.
 func whole(a, b []string) []Hunk {
 	h := Hunk{Deleted: len(a), Inserted: len(b)}
 	h.add(InFirst, a)
@@ -144,7 +144,7 @@ func whole(a, b []string) []Hunk {
 	return []Hunk{h}
 }
 
-// plainEnds are lines without the remark behind the last one.
+// plainEnds returns lines without the remark after the last one.
 func plainEnds(lines []string) []string {
 	if n := len(lines); n > 0 && strings.HasSuffix(lines[n-1], NoEnd) {
 		lines = append(slices.Clone(lines[:n-1]), strings.TrimSuffix(lines[n-1], NoEnd))

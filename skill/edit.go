@@ -33,7 +33,7 @@ type Edit struct {
 	MergeLevel   int    `json:"merge_level,omitempty"`
 }
 
-// path is the file that e changes; of a move the one that gets the text.
+// path returns the file that e changes; of a move it is the one that gets the text.
 func (e Edit) path() string {
 	if e.File == "" {
 		return Main

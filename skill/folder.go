@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// StandardFolders are the folders of a skill by the Agent Skills standard,
+// StandardFolders returns the folders of a skill by the Agent Skills standard,
 // agentskills.io/specification.
 func StandardFolders() []string { return []string{"assets", "references", "scripts"} }
 

@@ -239,7 +239,7 @@ func detectKind(rest string) lineKind {
 	return textLine
 }
 
-// columns is how many columns of white space a line begins with.
+// columns returns how many columns of white space a line begins with.
 func columns(line string) int {
 	n := 0
 	for _, r := range line {
@@ -265,7 +265,7 @@ func (m mdText) at(offset int) int {
 	return -1
 }
 
-// item is the innermost item that a line begins or lies in, -1 if none.
+// item returns the innermost item that a line begins or lies in, -1 if none.
 func (m mdText) item(i int) int {
 	if m.lines[i].kind == itemLine {
 		return i
@@ -273,7 +273,7 @@ func (m mdText) item(i int) int {
 	return m.lines[i].owner
 }
 
-// outermost is the item of the outermost list that a line lies in, -1 if none.
+// outermost returns the item of the outermost list that a line lies in, -1 if none.
 func (m mdText) outermost(i int) int {
 	k := m.item(i)
 	for k >= 0 && m.lines[k].owner >= 0 {
@@ -292,7 +292,7 @@ func (m mdText) in(i, k int) bool {
 	return false
 }
 
-// itemEnd is the last line of an item that is not blank.
+// itemEnd returns the last line of an item that is not blank.
 func (m mdText) itemEnd(k int) int {
 	end := k
 	for i := k + 1; i < len(m.lines) && (m.lines[i].kind == blankLine || m.in(i, k)); i++ {
@@ -303,7 +303,7 @@ func (m mdText) itemEnd(k int) int {
 	return end
 }
 
-// blockEnd is the last line of the paragraph, quote, table or code that line i lies in.
+// blockEnd returns the last line of the paragraph, quote, table or code that line i lies in.
 func (m mdText) blockEnd(i int) int {
 	kind := m.lines[i].kind
 	if kind == itemLine {
@@ -350,7 +350,7 @@ func (m mdText) previousLine(i int) int {
 	return i
 }
 
-// after is the first line after line i that is not blank, len(m.lines) if there is none.
+// after returns the first line after line i that is not blank, len(m.lines) if there is none.
 func (m mdText) after(i int) int {
 	for i++; i < len(m.lines) && m.lines[i].kind == blankLine; i++ {
 	}

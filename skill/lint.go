@@ -82,8 +82,8 @@ func Lint(s Skill, folder string) []Finding {
 	return l.found
 }
 
-// LintDocument is Lint for a Markdown document under another name than SKILL.md, such as
-// CLAUDE.md or AGENTS.md, that is by itself: the standard says nothing of its front
+// LintDocument does what Lint does for a Markdown document under another name than SKILL.md, such
+// as CLAUDE.md or AGENTS.md. Such a document is by itself: the standard says nothing of its front
 // matter, and what it links to lies elsewhere. name is what findings call it.
 func LintDocument(text, name string) []Finding {
 	l := &linter{skill: New(text)}

@@ -48,7 +48,7 @@ func (l *linter) links(name, text string) {
 	}
 }
 
-// fenceMark is the run of backticks or tildes that a line begins with, "" for fewer than
+// fenceMark returns the run of backticks or tildes that a line begins with, "" for fewer than
 // three.
 func fenceMark(line string) string {
 	text := strings.TrimLeft(line, " ")

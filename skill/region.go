@@ -135,7 +135,7 @@ func protectedSpans(text string) []span {
 	return protectedFrom(text, frontMatterEnd(text))
 }
 
-// protectedFrom is protected of a text whose front matter ends at front.
+// protectedFrom does what protectedSpans does for a text whose front matter ends at front.
 func protectedFrom(text string, front int) []span {
 	var all []span
 	if front > 0 {

@@ -165,13 +165,13 @@ func (s Scope) Patterns() []string {
 	return slices.Clone(s.patterns)
 }
 
-// Room is how many files may still be added to sk.
+// Room returns how many files may still be added to sk.
 func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.countNewFiles(sk)) }
 
 // Hash names a skill according to what edits may change of it: it is the Digest of Part.
 func (s Scope) Hash(sk Skill) string { return s.Part(sk).Digest() }
 
-// Part is SKILL.md with those other files of sk that edits may change.
+// Part returns SKILL.md with those other files of sk that edits may change.
 func (s Scope) Part(sk Skill) Skill {
 	out := New(sk.main)
 	for _, path := range s.Of(sk) {

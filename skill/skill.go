@@ -95,7 +95,7 @@ func (s Skill) Files() []string { return append([]string{Main}, s.Others()...) }
 // Others returns the paths of the files next to SKILL.md, sorted.
 func (s Skill) Others() []string { return slices.Sorted(maps.Keys(s.files)) }
 
-// bytes is the size of all files.
+// bytes returns the size of all files.
 func (s Skill) bytes() int {
 	n := len(s.main)
 	for _, f := range s.files {

@@ -44,8 +44,8 @@ func Plain(text string) string {
 	return wording.Plain(text)
 }
 
-// PlainLines is Plain for a document that was written again: lines that are in
-// the document before it stay byte for byte as they are there.
+// PlainLines does what Plain does for a document that was written again. Lines that are in the
+// document before it stay byte for byte as they are there.
 func PlainLines(before, after string) string { return newLines(before, after, Plain) }
 
 // newLines cleans those lines of after that do not be in before.
@@ -75,7 +75,7 @@ func isSpace(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f 
 func trim(s string) string    { return strings.TrimFunc(s, isSpace) }
 func trimEnd(s string) string { return strings.TrimRightFunc(s, isSpace) }
 
-// indexFrom is strings.Index for the part of text from the byte at on.
+// indexFrom returns where sub begins in the part of text from the byte at on, counted from the start of text, -1 if nowhere.
 func indexFrom(text, sub string, at int) int {
 	if i := strings.Index(text[at:], sub); i >= 0 {
 		return at + i

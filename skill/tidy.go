@@ -79,8 +79,8 @@ func (f fitted) isList() bool {
 	return true
 }
 
-// asItems is the text as items of the list of item k: with its indent and its bullet, and
-// without blank lines between them where that list has none.
+// asItems returns the text as items of the list of item k. The items have the indent and the bullet
+// of that list, and no blank lines between them where it has none.
 func (f fitted) asItems(k int) string {
 	item, list, tight := f.doc.lines[k], f.isList(), !f.doc.loose(k)
 	var out []string
@@ -262,7 +262,7 @@ func (p page) fittedBehind(content string, shift int, target span) (c Change, ok
 	return f.put(f.placeAfter(i)), true
 }
 
-// start is where the first line begins that is not blank, else the end.
+// start returns where the first line begins that is not blank, else the end.
 func (m mdText) start() int {
 	if i := m.after(-1); i < len(m.lines) {
 		return m.lines[i].from
@@ -337,7 +337,7 @@ func (f fitted) putFirst(at int) Change {
 	return c
 }
 
-// level is the item, from k inward to the one that line i lies in, whose list the text joins
+// level returns the item, from k inward to the one that line i lies in, whose list the text joins
 // by its indent.
 func (f fitted) level(k, i int) int {
 	for k >= 0 && f.shift >= f.doc.lines[k].body && f.doc.item(i) != k {

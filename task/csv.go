@@ -54,7 +54,7 @@ func (t tableReader) read(in *bufio.Reader) error {
 	}
 }
 
-// rowError is the error of a table as one of a file of tasks.
+// rowError returns the error of a table as one of a file of tasks.
 func rowError(err error) error {
 	var bad *table.Error
 	if errors.As(err, &bad) {

@@ -212,7 +212,7 @@ func goldText(v any) (string, error) {
 	return "", fmt.Errorf("a string, number, bool or object expected, found %s", kind(v))
 }
 
-// plainGold is how answers are in a file where nothing else is said of them.
+// plainGold returns the answers as they are in a file where nothing else is said of them.
 func plainGold(gold []string) json.RawMessage {
 	var v any // null
 	switch len(gold) {

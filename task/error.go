@@ -17,7 +17,7 @@ type Problem struct {
 	sameKind string // what problems of one kind have in common; "" = Msg
 }
 
-// kind is what problems that are printed once for all share.
+// kind returns what problems that are printed once for all share.
 func (p Problem) kind() string { return cmp.Or(p.sameKind, p.Msg) }
 
 func (p Problem) String() string {

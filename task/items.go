@@ -36,10 +36,9 @@ func Items(data []byte) ([]Item, error) {
 	return list, nil
 }
 
-// eachItem is Items for an object that may hold its list under any of the keys. It
-// calls take with the items in their order; when it fails, those before do not
-// count. The text is gone over twice, so that the values of no more than one item are
-// in memory.
+// eachItem calls take with the items in their order. It is Items for an object that may hold its
+// list under any of the keys. When it fails, the items before do not count. It reads the text
+// twice, so that the values of no more than one item are in memory.
 func eachItem(data []byte, take func(Item), keys ...string) error {
 	data, line := trim(data, 1)
 	if len(data) == 0 {

@@ -31,15 +31,15 @@ func Load(path string, rules Rules) (Set, error) {
 	return LoadContext(context.Background(), path, rules)
 }
 
-// LoadContext is Load that ends with ctx, whose cause it then returns, wrapped.
+// LoadContext loads tasks as Load does, but ends with ctx. It then returns the cause of ctx, wrapped.
 func LoadContext(ctx context.Context, path string, rules Rules) (Set, error) {
 	return load(ctx, path, rules, nil)
 }
 
-// Survey is LoadContext for who wants to know whether tasks are sound and what they
-// are, not to carry them out. Of each it keeps id, type, split, trigger, checks, whether it
-// is reviewed, and the named fields of its data: what is asked and answered is gone
-// once it has been looked at, so that a long file takes little memory.
+// Survey loads tasks as LoadContext does, for a caller who wants to know whether tasks are sound
+// and what they are, not to carry them out. It keeps of each task id, type, split, trigger, checks,
+// whether it is reviewed, and the named fields of its data. What is asked and answered is gone once
+// it has been looked at, so that a long file takes little memory.
 func Survey(ctx context.Context, path string, rules Rules, fields ...string) (Set, error) {
 	kinds := map[string]string{}
 	return load(ctx, path, rules, func(t Task) Task {

@@ -75,7 +75,7 @@ func (t Task) has(field string) bool {
 	return ok
 }
 
-// warnings are a line a field.
+// warnings returns the warnings, one line a field.
 func (s *slips) warnings() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(s.seen)) {

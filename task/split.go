@@ -59,7 +59,7 @@ func (s Set) Unreviewed() int {
 // Warnings returns what is worth telling the user though it is no error.
 func (s Set) Warnings() []string { return s.warnings }
 
-// Doubts is an *Error with what a Doubter found, nil if that was nothing. The one who begins
+// Doubts returns an *Error with what a Doubter found, nil if that was nothing. A caller that begins
 // to measure refuses such a set; for what was measured before it is worth a warning.
 func (s Set) Doubts() error { return s.doubts }
 

@@ -24,11 +24,11 @@ type Column struct {
 	Used   bool     `json:"used"`             // something reads one of these fields
 }
 
-// Tables are the tables that the set was read from, in the order of reading.
+// Tables returns the tables that the set was read from, in the order of reading.
 func (s Set) Tables() []Table { return s.tables }
 
-// unread are warnings of columns that nothing reads and whose names are those of fields
-// but for case, white space, _ and -.
+// unread returns warnings of columns that nothing reads and whose names are those of fields but for
+// case, white space, _ and -.
 func (t Table) unread() []string {
 	var out []string
 	for _, c := range t.Columns {
@@ -44,7 +44,7 @@ func (t Table) unread() []string {
 	return out
 }
 
-// sameField are names that mean one field of a task.
+// sameField returns the names that mean the same field of a task as name.
 func sameField(name string) []string {
 	for _, names := range [][]string{{"gold", "answer", "answers"}, {"type", "task_type"}} {
 		if slices.Contains(names, name) {
@@ -199,7 +199,7 @@ func (r Rules) needGold() bool {
 	return without != nil && r.Checker.Check(t) == nil
 }
 
-// example is a map of columns that may be what was meant.
+// example returns a map of columns that may be what was meant.
 func example(missing []string, cols []Column) string {
 	var parts []string
 	taken := ""
@@ -233,7 +233,7 @@ func probable(field string, cols []Column, not string) string {
 	return near
 }
 
-// words are the words of a name in lower case.
+// words returns the words of a name in lower case.
 func words(name string) []string {
 	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 }
@@ -275,7 +275,7 @@ func columnNames(cols []Column) []string {
 	return names
 }
 
-// plainName is a name without what people write differently: case, white space, _ and -.
+// plainName returns a name without what people write differently: case, white space, _ and -.
 func plainName(name string) string {
 	return strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || r == '_' || r == '-' }), " "))
 }

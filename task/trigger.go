@@ -64,8 +64,8 @@ func (f fields) trigger(to *Trigger) error {
 		"trigger", text, TriggerShould, TriggerShouldNot)
 }
 
-// eachTask is eachItem of a file of tasks, in which a trigger set may also are under
-// any key of an object.
+// eachTask calls take with each item of a file of tasks, as eachItem does. A trigger set may be
+// under any key of an object too.
 func eachTask(data []byte, take func(Item)) error {
 	keys := []string{"tasks", "data"}
 	text, line := trim(data, 1)
@@ -126,8 +126,8 @@ func (l *linter) lintTrigger(t Task, ps *problems) {
 	}
 }
 
-// lintTriggerPrompt is lintPrompt of a trigger task: what an agent gets is its own prompt
-// and no template, and it may ask what a task of the others asks.
+// lintTriggerPrompt checks the prompt of a trigger task, as lintPrompt does for other tasks. An agent
+// gets the prompt of the task itself and no template. The prompt may ask what a task of the others asks.
 func (l *linter) lintTriggerPrompt(t Task, ps *problems) {
 	if t.Prompt == "" {
 		ps.about(t, "no prompt: a trigger task needs one of its own, templates are not for it")
@@ -160,6 +160,6 @@ func (s *Set) separateTriggers() {
 	}
 }
 
-// Triggers are the trigger tasks of what was read, with splits of their own. They are
-// none of the set's tasks: they change neither their number nor their splits.
+// Triggers returns the trigger tasks of what was read, with splits of their own. They are none of
+// the set's tasks: they change neither their number nor their splits.
 func (s Set) Triggers() Set { return Set{tasks: s.triggers, splits: s.triggerSplits} }

@@ -41,9 +41,8 @@ func (t Turn) format(b *strings.Builder) {
 	}
 }
 
-// speaker is who a message is from, as analysts are told. A system message in
-// the middle of a conversation is the verification of an environment; the
-// system prompt itself is no turn.
+// speaker returns who a message is from, as analysts see it. A system message in the middle of a
+// conversation is the verification of an environment; the system prompt itself is no turn.
 func speaker(role string) string {
 	switch role {
 	case "user":

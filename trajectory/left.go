@@ -16,7 +16,7 @@ type LeftOut struct {
 	Name string `json:"name,omitempty"` // of a tool that has one
 }
 
-// String is what was left out, in words.
+// String returns what was left out, in words.
 func (l LeftOut) String() string {
 	if l.Name == "" {
 		return l.What

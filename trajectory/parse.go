@@ -43,7 +43,7 @@ func parseTurn(v any) Turn {
 	return Turn{Role: formatValue(m["role"]), Content: formatValue(m["content"])}
 }
 
-// first is the text of the first key that the object has.
+// first returns the text of the first key that the object has.
 func first(m map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if v, ok := m[key]; ok {

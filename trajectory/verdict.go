@@ -38,8 +38,8 @@ const (
 	maxWhy      = 600
 )
 
-// VerdictsOf are the components of a score as verdicts, each text within bounds. Of more
-// checks than are kept, those that passed are left out first, then the last ones.
+// VerdictsOf returns the components of a score as verdicts, each text within bounds. If there are
+// more checks than are kept, it first leaves out those that passed, then the last ones.
 func VerdictsOf(parts []score.Component) []CheckVerdict {
 	if len(parts) == 0 {
 		return nil

@@ -13,7 +13,7 @@ func dumb() bool {
 	return name == "dumb" || name == "" && os.PathSeparator == '/'
 }
 
-// outSize is the size of the terminal that standard output is.
+// outSize returns the size of the terminal that standard output is.
 func outSize() (columns, rows int) {
 	columns, rows, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {

@@ -100,7 +100,7 @@ var (
 	ports     = []string{"Leith", "Rotterdam", "Bergen", "Esbjerg", "Zeebrugge", "Aberdeen"}
 )
 
-// Rule: dates as YYYY-MM-DD.
+// dueDate returns an invoice, a question about it and the answer. Rule: dates as YYYY-MM-DD.
 func dueDate(r *rand.Rand) (string, string, string) {
 	issued := time.Date(2025, time.Month(1+r.IntN(12)), 1+r.IntN(28), 0, 0, 0, 0, time.UTC)
 	due := issued.AddDate(0, 0, 7*(1+r.IntN(6)))
@@ -109,7 +109,7 @@ func dueDate(r *rand.Rand) (string, string, string) {
 	return doc, "When is the invoice due?", due.Format("2006-01-02")
 }
 
-// Rule: times on the 24-hour clock.
+// departure returns the sheet of a sailing, a question about it and the answer. Rule: times on the 24-hour clock.
 func departure(r *rand.Rand) (string, string, string) {
 	at := time.Date(2025, 1, 1, r.IntN(24), 5*r.IntN(12), 0, 0, time.UTC)
 	from := r.IntN(len(ports))
@@ -137,19 +137,19 @@ func kilograms(grams int) string {
 	return strings.TrimSuffix(s, ".")
 }
 
-// Rule: weights in whole grams.
+// weight returns a consignment, a question about it and the answer. Rule: weights in whole grams.
 func weight(r *rand.Rand) (string, string, string) {
 	doc, grams, _ := consignment(r)
 	return doc, "What is the total weight of the consignment?", fmt.Sprintf("%d g", grams)
 }
 
-// No rule.
+// parcels returns a consignment, a question about it and the answer. No rule.
 func parcels(r *rand.Rand) (string, string, string) {
 	doc, _, count := consignment(r)
 	return doc, "How many parcels does the consignment have?", fmt.Sprint(count)
 }
 
-// No rule.
+// carrier returns a consignment, a question about it and the answer. No rule.
 func carrier(r *rand.Rand) (string, string, string) {
 	doc, _, _ := consignment(r)
 	_, rest, _ := strings.Cut(doc, "Carrier: ")
@@ -157,7 +157,7 @@ func carrier(r *rand.Rand) (string, string, string) {
 	return doc, "Which carrier takes the consignment?", name
 }
 
-// Rules: totals rounded half up to whole euros, with EUR in front.
+// total returns an invoice, a question about it and the answer. Rules: totals rounded half up to whole euros, with EUR in front.
 func total(r *rand.Rand) (string, string, string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Invoice %d for %s\nAll prices in euros.", 10000+r.IntN(9000), any1(r, customers))
@@ -179,7 +179,7 @@ func some(r *rand.Rand, n int) []string {
 	return out
 }
 
-// Rules: products in alphabetical order, separated by semicolons.
+// reorder returns a stock list, a question about it and the answer. Rules: products in alphabetical order, separated by semicolons.
 func reorder(r *rand.Rand) (string, string, string) {
 	var b strings.Builder
 	b.WriteString("Stock list, aisle " + fmt.Sprint(1+r.IntN(20)))
@@ -197,7 +197,7 @@ func reorder(r *rand.Rand) (string, string, string) {
 	return b.String(), "Which products have to be reordered?", strings.Join(low, "; ")
 }
 
-// card is the card of a customer without the fields left out.
+// card returns the card of a customer without the fields left out.
 func card(r *rand.Rand, without ...string) (doc string, fields map[string]string) {
 	fields = map[string]string{}
 	var b strings.Builder
@@ -220,20 +220,20 @@ func card(r *rand.Rand, without ...string) (doc string, fields map[string]string
 	return b.String(), fields
 }
 
-// Rule: phone numbers in international form.
+// phone returns a customer card, a question about it and the answer. Rule: phone numbers in international form.
 func phone(r *rand.Rand) (string, string, string) {
 	doc, fields := card(r, "fax number", "home address")
 	return doc, "What is the phone number of the contact?", "+44 " + strings.TrimPrefix(fields["phone number"], "0")
 }
 
-// Rule: personal data is not given out.
+// personal returns a customer card, a question about it and the answer. Rule: personal data is not given out.
 func personal(r *rand.Rand) (string, string, string) {
 	doc, _ := card(r, "delivery day")
 	field := any1(r, []string{"home address", "date of birth", "private mobile"})
 	return doc, fmt.Sprintf("What is the %s of the contact?", field), "REFER TO DATA OFFICE"
 }
 
-// Rule: what is not in the document is NOT ON FILE.
+// missing returns a customer card, a question about it and the answer. Rule: what is not in the document is NOT ON FILE.
 func missing(r *rand.Rand) (string, string, string) {
 	field := any1(r, []string{"delivery day", "fax number", "account manager"})
 	doc, _ := card(r, field, "date of birth")

@@ -50,7 +50,7 @@ func (a *Agent) runBuiltin(ctx context.Context, j Job, prompt string, rep *Repor
 
 var errDeadline = errors.New("the deadline of the task has passed")
 
-// conclude is judge for an agent whose calls we made ourselves.
+// conclude decides what a run amounts to, as judge does, for an agent whose calls we made ourselves.
 func (a *Agent) conclude(rep *Report, r *record, j Job, failure error, late bool) {
 	var e *model.Error
 	switch {
@@ -185,8 +185,8 @@ func (b *builtin) otherDocuments() string {
 	return text.String()
 }
 
-// ToldBuiltin is what the builtin agent tells its model with any task: its system message
-// and its tools, one a line, with their parameters. Of the job counts what it is given to read.
+// ToldBuiltin returns what the builtin agent tells its model with any task: its system message and its tools,
+// one a line, with their parameters. The only part of the job that counts is what it is given to read.
 func ToldBuiltin(j Job) (system, list string) {
 	if j.SkillName == "" {
 		j.SkillName = skillName(j.Skill)
@@ -210,7 +210,7 @@ func (b *builtin) task(prompt string) model.Message {
 	return model.Message{Role: model.User, Parts: parts}
 }
 
-// tools are what the model may call.
+// tools returns the tools that the model may call.
 func tools() []model.Tool {
 	tool := func(name, description string, required ...string) model.Tool {
 		properties := map[string]any{}

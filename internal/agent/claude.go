@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// claude is Claude Code.
+// claude returns the adapter of Claude Code.
 func claude() adapter {
 	return adapter{
 		name: "claude", program: "claude", version: []string{"--version"}, tested: "2.1.332",
@@ -147,8 +147,8 @@ type claudeTotal struct {
 	Write  int64 `json:"cacheCreationInputTokens"`
 }
 
-// total is a usage as this product counts: what was read from a cache and
-// written to it is input too.
+// total returns a usage as this product counts: what was read from a cache and written to it is
+// input too.
 func (u claudeUsage) total() trajectory.Usage {
 	return trajectory.Usage{Input: u.Input + u.Read + u.Write, Output: u.Output, Cached: u.Read, CacheWrite: u.Write}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// codex is OpenAI's Codex. It speaks the Responses protocol only.
+// codex returns the adapter of OpenAI's Codex. It speaks the Responses protocol only.
 func codex() adapter {
 	return adapter{
 		name: "codex", program: "codex", version: []string{"--version"}, tested: "0.171.0",

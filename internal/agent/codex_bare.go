@@ -45,7 +45,7 @@ func (l *launch) codexBare() error {
 	return nil
 }
 
-// codexCatalog is a list of models without their tools; false if it is none.
+// codexCatalog returns a list of models without their tools; false if printed is no such list.
 func codexCatalog(printed []byte) (bare []byte, ok bool) {
 	var list struct {
 		Models []map[string]json.RawMessage `json:"models"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// copilot is GitHub Copilot CLI. Its events have no token counts.
+// copilot returns the adapter of GitHub Copilot CLI. Its events have no token counts.
 func copilot() adapter {
 	return adapter{
 		name: "copilot", program: "copilot", version: []string{"--version"}, tested: "1.0.102",

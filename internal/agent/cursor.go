@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// cursor is Cursor's agent. It has a login of its own and no other endpoint.
+// cursor returns the adapter of Cursor's agent. It has a login of its own and no other endpoint.
 // Its events are read according to what is documented of them, not according to what was measured.
 func cursor() adapter {
 	return adapter{

@@ -132,7 +132,7 @@ const maxArgument = 128<<10 - 1
 // of an answer: the word and the status at the very beginning.
 const plainError = `^(?i:(?:(?:llm )?api|http|model|request) error|error)(?: code)?[:\s(\[]+(?:status(?: code)?[:\s]+)?(?:40[0-9]|413|429|5[0-9][0-9])\b`
 
-// inArgv are the names that may be in arguments.
+// inArgv returns the names that may be in arguments.
 func inArgv() []string {
 	return []string{"prompt", "prompt_file", "workspace", "home", "model", "base_url", "skill_file"}
 }

@@ -26,7 +26,7 @@ type Document struct {
 // maxFilePath bounds the path of a document in a workspace, in bytes.
 const maxFilePath = 200
 
-// documents are the endings of files in which agents read instructions. None of them
+// documents returns the endings of files in which agents read instructions. None of them are
 // settings, which can name programs to run.
 func documents() []string { return []string{".md", ".mdc", ".markdown"} }
 
@@ -100,8 +100,8 @@ func (a *Agent) CheckReads(file string) error {
 	return &ReadsError{Agent: a.adapter.name, File: file, Reads: a.adapter.reads}
 }
 
-// Hidden is a file of a workspace next to which the named agent does not read the document
-// at file, "" if there is none.
+// Hidden returns a file of a workspace next to which the named agent does not read the document at
+// file, "" if there is none.
 func Hidden(workspace fs.FS, agent, file string) string {
 	for _, a := range adapters() {
 		if a.name != agent {

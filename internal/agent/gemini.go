@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// gemini is Gemini CLI.
+// gemini returns the adapter of Gemini CLI.
 func gemini() adapter {
 	return adapter{
 		name: "gemini", program: "gemini", version: []string{"--version"}, tested: "0.61.0",

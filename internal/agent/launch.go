@@ -39,7 +39,7 @@ func (l *launch) arg(args ...string) { l.argv = append(l.argv, args...) }
 // set adds a variable.
 func (l *launch) set(name, value string) { l.env = append(l.env, name+"="+value) }
 
-// workspace is the folder that the agent works in, as it sees it.
+// workspace returns the folder that the agent works in, as it sees it.
 func (l *launch) workspace() string { return l.job.Show.Seen(l.job.Workspace) }
 
 // login reports whether the agent uses a login of its own.
@@ -80,8 +80,8 @@ func (l *launch) servers(address string, more map[string]any) map[string]any {
 	return map[string]any{toolsName: entry}
 }
 
-// baseEnv is all that a program sees of its surroundings. There are no proxies
-// in it: some agents would send even loopback traffic there.
+// baseEnv returns all that a program sees of its surroundings, as environment variables. There are
+// no proxies among them: some agents would send even loopback traffic there.
 func baseEnv(path, home, login string) []string {
 	env := []string{
 		"PATH=" + path, "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1", "TZ=UTC",
@@ -113,7 +113,7 @@ func mergeEnv(lists ...[]string) []string {
 	return out
 }
 
-// imageName is the file name of the nth image, 0-based.
+// imageName returns the file name of the nth image, 0-based.
 func imageName(n int, img model.Image) (string, error) {
 	endings := map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 	ending, ok := endings[img.MIME]
@@ -139,7 +139,7 @@ func (l *launch) attach() error {
 	return nil
 }
 
-// blocks is a user's message with images, in the form of Anthropic's protocol.
+// blocks returns a user's message with images, in the form of Anthropic's protocol.
 func (l *launch) blocks() (string, error) {
 	content := []any{map[string]string{"type": "text", "text": l.prompt}}
 	for _, img := range l.job.Images {

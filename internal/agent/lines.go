@@ -110,7 +110,7 @@ func (t *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// text is what was kept, without what hide knows.
+// text returns what was kept, without what hide knows.
 func (t *lastBytes) text(hide *redact.Exact) string {
 	text := hide.Tail(string(t.data), t.cut, t.max)
 	return strings.ToValidUTF8(text, "\ufffd")

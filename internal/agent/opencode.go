@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// opencode is OpenCode.
+// opencode returns the adapter of OpenCode.
 func opencode() adapter {
 	return adapter{
 		name: "opencode", program: "opencode", version: []string{"--version"}, tested: "1.18.33",
@@ -86,8 +86,8 @@ func (l *launch) opencodeDocuments() []string {
 	return []string{}
 }
 
-// opencodeLimits are what the model takes and gives at once, in tokens. What it gives
-// is taken off what it takes.
+// opencodeLimits returns what the model takes and gives at once, in tokens. What it gives is taken
+// off what it takes.
 func (l *launch) opencodeLimits() map[string]int {
 	window := cmp.Or(l.job.Context, 128000)
 	return map[string]int{"context": window, "output": min(16000, window/2)}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// pi is the pi coding agent, the smallest of them.
+// pi returns the adapter of the pi coding agent, the smallest of them.
 func pi() adapter {
 	return adapter{
 		name: "pi", program: "pi", version: []string{"--version"}, tested: "1.6.0",

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// qwen is Qwen Code. Its events have the form of Claude Code's, but not their
+// qwen returns the adapter of Qwen Code. Its events have the form of Claude Code's, but not their
 // meaning everywhere.
 func qwen() adapter {
 	return adapter{

@@ -33,7 +33,7 @@ func (a *Agent) Reach() (reach.Plan, error) {
 	return a.opts.Guard.Plan(disk, r)
 }
 
-// stateBelow are the paths that are there of those where the agent keeps its login.
+// stateBelow returns the paths that are there of those where the agent keeps its login.
 func (a *Agent) stateBelow(home string) []string {
 	var there []string
 	for _, name := range a.adapter.state {
@@ -50,8 +50,8 @@ func toolchains() []string {
 	return []string{"go", "node", "bun", "deno", "python3", "python", "uv", "ruby", "java", "cargo", "rustc"}
 }
 
-// ownFiles are those that the description of an agent names apart from its program, such
-// as the script of an interpreter.
+// ownFiles returns the files that the description of an agent names apart from its program, such as
+// the script of an interpreter.
 func (a *Agent) ownFiles() []string {
 	if a.opts.Custom == nil || len(a.opts.Custom.Argv) == 0 {
 		return nil

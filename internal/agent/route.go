@@ -10,7 +10,7 @@ import (
 // An agent with a login of its own may have to go through a company's gateway. Its
 // variables are passed on by name (Job.Env); what follows is what else they need.
 
-// FileVariables are those that name a file which an agent reads itself: certificates of
+// FileVariables returns the variables that name a file which an agent reads itself: certificates of
 // a company's own, and credentials for a cloud.
 func FileVariables() []string {
 	return []string{

@@ -221,7 +221,7 @@ func (a *Agent) late(rep *Report, r *record, j Job) {
 	}
 }
 
-// cut is a run whose events break off.
+// cut reports the fault of a run whose events break off.
 func (a *Agent) cut(rep *Report, r *record, j Job) {
 	if r.waiting != nil {
 		a.faulty(rep, r.waiting, j)
@@ -281,7 +281,7 @@ func describeEnding(res sandbox.Result) string {
 	return fmt.Sprintf("exit code %d", res.Code)
 }
 
-// secrets are the values of a job that no one may read in its report.
+// secrets returns the values of a job that no one may read in its report.
 func secrets(j Job) []string {
 	var found []string
 	for _, e := range []*Endpoint{j.Endpoint, j.Tools} {

@@ -260,8 +260,8 @@ func (b *bothEnds) rest(p []byte) error {
 	return err
 }
 
-// text is what was kept. Where something is left out in between, no part of what hide
-// knows is left next to it.
+// text returns what was kept. Where something is left out in between, no part of what hide knows is
+// left next to it.
 func (b *bothEnds) text(hide *redact.Exact) string {
 	start := b.start.String()
 	left := b.n - len(b.start.data) - min(len(b.end.data), b.end.max)
@@ -271,7 +271,7 @@ func (b *bothEnds) text(hide *redact.Exact) string {
 	return hide.Text(start[:hide.Ready(start)]) + fmt.Sprintf("\n[%d bytes left out]\n", left) + b.end.text(hide)
 }
 
-// shorten is shorten of a text that no part of a secret is left of where it is cut.
+// shorten returns a text as the function shorten cuts it, with no part of a secret left where it is cut.
 func (t *toolbox) shorten(text string, room int) string {
 	if len(text) > room {
 		text = t.job.Hide.Text(text)

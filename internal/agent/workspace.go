@@ -44,12 +44,12 @@ func skillName(s skill.Skill) string {
 	return DefaultSkillName
 }
 
-// SkillPath is where the skill of that name is in a workspace, slash-separated.
-// Agents that discover skills find a copy of it.
+// SkillPath returns the path of the skill of that name in a workspace, slash-separated. Agents that
+// discover skills find a copy of it.
 func SkillPath(name string) string { return path.Join(agentsSkills, name, skill.Main) }
 
-// SkillFolders are where the skill goes in a workspace, slash-separated. name is that of
-// its folder, "" for the one that it has itself.
+// SkillFolders returns the folders where the skill goes in a workspace, slash-separated. name is
+// that of its folder, "" for the one that it has itself.
 func SkillFolders(s skill.Skill, name string) []string {
 	if name == "" {
 		name = skillName(s)
@@ -63,10 +63,10 @@ const (
 	maxOwnHead   = 64 << 10 // bytes of a SKILL.md
 )
 
-// SameSkill is the folder of a skill in a workspace that agents would take for the given
-// one, slash-separated, "" if there is none: one in the folder "skills" of any folder whose
-// name begins with a dot, that has its name as a folder or in its front matter. name is as
-// in SkillFolders.
+// SameSkill returns the folder of a skill in a workspace that agents would take for the given one,
+// slash-separated, "" if there is none. Such a skill is in the folder "skills" of any folder whose
+// name begins with a dot. It has the name of the given one as a folder or in its front matter. name
+// is as in SkillFolders.
 func SameSkill(workspace fs.FS, s skill.Skill, name string) string {
 	if name == "" {
 		name = skillName(s)
@@ -91,8 +91,8 @@ func SameSkill(workspace fs.FS, s skill.Skill, name string) string {
 	return ""
 }
 
-// nameIn is the name in the front matter of a skill in a workspace, "" if it has none that
-// can be read.
+// nameIn returns the name in the front matter of a skill in a workspace, "" if it has none that can
+// be read.
 func nameIn(workspace fs.FS, dir string) string {
 	name := path.Join(dir, skill.Main)
 	if info, err := fs.Stat(workspace, name); err != nil || !info.Mode().IsRegular() {
@@ -111,8 +111,8 @@ func nameIn(workspace fs.FS, dir string) string {
 	return doc.Name
 }
 
-// instructions are files and folders by which a workspace speaks to agents
-// itself. They are a task's own affair, but the one who reads a result must know.
+// instructions returns the files and folders by which a workspace speaks to agents itself. They are
+// a task's own affair, but the reader of a result must know.
 func instructions() []string {
 	return []string{
 		"AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".cursorrules", ".github/copilot-instructions.md",
@@ -222,7 +222,7 @@ func (w *workspace) withhold(a adapter, j Job) error {
 	return nil
 }
 
-// readFirst is how the mode Read tells an agent about the skill.
+// readFirst returns the text by which the mode Read tells an agent about the skill.
 func readFirst(name string) string {
 	return fmt.Sprintf("Open %s first and read all of it. It tells you how tasks like the one below are done here; follow it. "+
 		"Files that it mentions are in the same folder.", SkillPath(name))

@@ -227,7 +227,7 @@ func asCandidate(dir string, m run.Manifest) (candidate, bool) {
 	return c, true
 }
 
-// Runs is how many runs there are that may have an answer.
+// Runs counts the runs that may have an answer.
 func (x *Index) Runs() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()

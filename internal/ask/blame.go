@@ -49,8 +49,8 @@ func Blame(dir, path, version string) (record.Blame, error) {
 	return b, nil
 }
 
-// withoutSecrets are lines of a file without what looks like a secret, which may go over
-// several.
+// withoutSecrets returns lines of a file without what looks like a secret, which may span several
+// lines.
 func withoutSecrets(lines []provenance.Line) []provenance.Line {
 	texts, out := make([]string, len(lines)), slices.Clone(lines)
 	for i, l := range lines {

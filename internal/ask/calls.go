@@ -32,7 +32,7 @@ type CallsQuestion struct {
 	After    int64  // those with a higher number, the first ones; below 0: the latest ones of all
 }
 
-// filter is what the record can tell.
+// filter returns the part of the question that the record can tell.
 func (q CallsQuestion) filter() record.Filter {
 	return record.Filter{Stage: q.Stage, Task: q.Task, Failed: q.Failed}
 }

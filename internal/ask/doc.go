@@ -42,9 +42,9 @@ func missingErrorf(format string, args ...any) error {
 	return &Error{Message: fmt.Sprintf(format, args...), Missing: true}
 }
 
-// Shareable is an answer in which what has the shape of a key is masked, since answers are pasted
-// into tickets and chats. What only has the name of a secret may be what a task is about. Paths and
-// the skill itself stay as they are.
+// Shareable returns an answer in which what has the shape of a key is masked, since answers are
+// pasted into tickets and chats. What only has the name of a secret may be what a task is about.
+// Paths and the skill itself stay as they are.
 func Shareable[T any](v T) T { return redact.Strings(redact.Keys, v, "Dir", "RunDir", "Text") }
 
 // leastHelp is the length from which the end of a message can be help, in bytes.

@@ -77,7 +77,7 @@ func those(all []record.Sheet, wanted func(record.Sheet) bool) (out []record.She
 	return out
 }
 
-// OnTest are the outcomes of the best skill on the test split, or of the one that was evaluated.
+// OnTest returns the outcomes of the best skill on the test split, or of the skill that was evaluated.
 func OnTest(all []record.Sheet) []record.Sheet {
 	for _, arm := range []string{"best", "skill", "seed"} { // a seed skill that stayed the best was measured once
 		if found := those(all, func(s record.Sheet) bool { return s.Split == "test" && s.Arm == arm }); len(found) > 0 {

@@ -8,8 +8,8 @@ import (
 
 var writesItself = reflect.TypeFor[json.Marshaler]()
 
-// WithLists is an answer in which lists and maps that no one has made are empty ones, unless
-// they are left out then: who reads an answer need not tell null from empty. v itself is not
+// WithLists returns an answer in which lists and maps that no one has made are empty ones, unless
+// they are left out then: the reader of an answer need not tell null from empty. v itself is not
 // changed.
 func WithLists[T any](v T) T {
 	out := reflect.ValueOf(&v).Elem()

@@ -81,7 +81,7 @@ type leaver struct {
 	dir string
 }
 
-// from is where what a step tried comes from.
+// from returns where what a step tried comes from.
 func (l leaver) from(step int) result.RejectedFrom {
 	name := l.Manifest.Name
 	if name == "" {
@@ -123,7 +123,7 @@ func (l leaver) listAcceptedKeys() (keys []string) {
 	return keys
 }
 
-// entry is what a step tried, by its place in the history.
+// entry returns what a step tried, by its place in the history.
 func (l leaver) entry(at int) result.Rejected {
 	s, files := l.History.Steps[at], l.Steps[at]
 	out := result.Rejected{From: l.from(s.Step), Difference: l.difference(at)}
@@ -149,7 +149,7 @@ func (l leaver) entry(at int) result.Rejected {
 	return out
 }
 
-// cut is a text that keeps a bound: valid, and without secrets, which a cut would hide.
+// cut returns a text that keeps a bound: valid, and without secrets, which a cut would hide.
 func cut(text string, most int) string { return wording.Middle(redact.Text(text), most) }
 
 // findHeading returns the heading above the place that an edit was about, "" if it has none.
@@ -179,8 +179,8 @@ func findHeading(s skill.Skill, e skill.Edit) string {
 	return heading
 }
 
-// difference is what the gate measured of a step's candidate, by the gate's score; nil if
-// nothing was.
+// difference returns what the gate measured of a step's candidate, by the gate's score; nil if
+// nothing was measured.
 func (l leaver) difference(at int) *result.ScoreDifference {
 	s := l.History.Steps[at]
 	d := &result.ScoreDifference{Metric: s.Metric, N: s.SelectionN}
@@ -250,7 +250,7 @@ func (l leaver) comparePairs(at int, d *result.ScoreDifference) bool {
 	return true
 }
 
-// incumbent are the outcomes by which a skill was judged that became the current one at some
+// incumbent returns the outcomes by which a skill was judged that became the current skill at some
 // place.
 func (l leaver) incumbent(origin string) []record.Item {
 	step := 0

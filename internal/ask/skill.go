@@ -86,7 +86,7 @@ func (s *Side) complete(first bool) error {
 	return nil
 }
 
-// readable is an error about a run as who asked called it.
+// readable returns an error about a run, with the run named as the caller named it.
 func readable(err error, path string) error {
 	var none *run.MissingError
 	var version *record.VersionError

@@ -36,7 +36,7 @@ func Compare(ctx context.Context, dirs, paths []string) (result.RunsCompared, er
 	return Shareable(c), err
 }
 
-// Notes are what people have written to the run in dir.
+// Notes returns the notes that people have written to the run in dir.
 func Notes(dir string) (result.Notes, error) {
 	n, err := record.ReadNotes(dir)
 	return n, notesError(err)
@@ -49,7 +49,7 @@ func SetNotes(dir, path string, n result.Notes) (result.Notes, error) {
 	return n, readable(notesError(err), path)
 }
 
-// notesError is an error about notes as one about a question.
+// notesError returns an error about notes as an error about a question.
 func notesError(err error) error {
 	var notes *record.NotesError
 	if errors.As(err, &notes) {

@@ -96,7 +96,7 @@ func newItem(t convert.Task) item {
 	return it
 }
 
-// inPrompt are the long fields that a task has in its prompt alone.
+// inPrompt returns the names of the long fields that a task has in its prompt alone.
 func inPrompt() []string {
 	return []string{"context", "choices_text", "search_results", "stem", "instruction"}
 }
@@ -131,7 +131,7 @@ func formatPrompt(fields map[string]any) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// plainText is a field as a text: a list has an entry a line.
+// plainText returns a field as a text. A list has an entry a line.
 func plainText(v any) string {
 	switch v := v.(type) {
 	case string:

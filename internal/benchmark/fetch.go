@@ -64,7 +64,7 @@ func Fetch(ctx context.Context, g Fetching) (Fetched, error) {
 	return out, g.unpack(ctx, report.Files)
 }
 
-// sources are those of the folder, each at a commit: one that names none is fixed at the one it is at now.
+// sources returns the sources of the folder, each at a commit. It fixes one that names none at the commit it is at now.
 func (g Fetching) sources(ctx context.Context) (sources []fetch.Source, fixed []string, err error) {
 	commits, err := readCommits(ctx, g.Dir)
 	if err != nil {

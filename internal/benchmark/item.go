@@ -92,7 +92,7 @@ func newDescribed(t folder.Task) (*described, error) {
 	return d, nil
 }
 
-// convert is a converter.
+// convert makes an item of a row, as a converter does.
 func (d *described) convert(row dataset.Row) (item, string, error) {
 	for _, name := range slices.Sorted(maps.Keys(d.task.Where)) {
 		if want := d.task.Where[name]; fmt.Sprint(row.Fields[name]) != want {
@@ -146,7 +146,7 @@ func (d *described) convert(row dataset.Row) (item, string, error) {
 	return it, "", nil
 }
 
-// shownFields are the fields that a template can write: pictures are none of them.
+// shownFields returns the fields that a template can write. Pictures are not among them.
 func shownFields(fields map[string]any) map[string]any {
 	out := make(map[string]any, len(fields))
 	for name, v := range fields {

@@ -93,7 +93,7 @@ func (p *preparation) ownSplits() ([]rowFile, error) {
 	return out, nil
 }
 
-// oneFile is the first file with rows in a folder, CSV before JSON, as SkillOpt takes it.
+// oneFile returns the first file with rows in a folder, CSV before JSON, as SkillOpt takes it.
 func (p *preparation) oneFile(dir string) (string, error) {
 	entries, err := fs.ReadDir(p.from.FS(), dir)
 	if err != nil {

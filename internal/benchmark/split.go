@@ -18,7 +18,7 @@ import (
 // parts are the places of tasks by split, in the order in which they are written.
 type parts map[task.Split][]int
 
-// splits are in the order in which they are reported.
+// splits returns the splits in the order in which they are reported.
 func splits() []task.Split { return []task.Split{task.Train, task.Selection, task.Test} }
 
 // published are the ids of the splits that a benchmark is published with.

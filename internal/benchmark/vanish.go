@@ -61,7 +61,7 @@ func (p *preparation) vanish(it item) error {
 	return nil
 }
 
-// goldTexts are the accepted answers of an item that are texts.
+// goldTexts returns the accepted answers of an item that are texts.
 func goldTexts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:

@@ -165,7 +165,7 @@ func (p *preparation) writeConfig() error {
 	return writeNew(p.work.root, FileConfig, []byte(p.head()+string(text)))
 }
 
-// head is what the config says of itself.
+// head returns what the config says of itself.
 func (p *preparation) head() string {
 	if p.Fixture {
 		return fmt.Sprintf(`# A SIMULATION of the benchmark %s: rows of our own in the form of its source, and a simulated world

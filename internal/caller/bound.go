@@ -31,8 +31,8 @@ func (r *role) most(req *model.Request) (u journal.Usage, known bool) {
 	return u, u.Output > 0
 }
 
-// outputBound is the smaller one of what is asked for and what the model can give;
-// 0 = neither is known.
+// outputBound returns the smaller one of the asked output and the most that the model can give. It
+// returns 0 if neither is known.
 func (r *role) outputBound(asked int) int64 {
 	out := min(max(int64(asked), 0), maxSane)
 	if limit := min(r.MaxOutput, maxSane); limit > 0 && (out == 0 || limit < out) {
@@ -41,7 +41,7 @@ func (r *role) outputBound(asked int) int64 {
 	return out
 }
 
-// inputBound is an upper bound of the input tokens of a request.
+// inputBound returns an upper bound of the input tokens of a request.
 func inputBound(req *model.Request) int64 {
 	n := int64(overhead)
 	for i := range req.Messages {
@@ -77,7 +77,7 @@ func messageBound(m *model.Message) int64 {
 	return n
 }
 
-// jsonBytes is the length of v as JSON. What cannot be encoded cannot be sent.
+// jsonBytes returns the length of v as JSON. It returns 0 for a value that cannot be encoded: such a value cannot be sent.
 func jsonBytes(v any) int64 {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -186,7 +186,7 @@ type step struct {
 	elsewhere bool // it was recorded with its origin
 }
 
-// stepKey is the key under which an attempt is recorded.
+// stepKey returns the key under which an attempt is recorded.
 func stepKey(key string, attempt, turn int) string {
 	b := make([]byte, 0, len(key)+24)
 	b = append(b, key...)

@@ -76,7 +76,7 @@ func (d *direct) Generate(ctx context.Context, req model.Request) (model.Respons
 	return got.reply.Response, nil
 }
 
-// fault is a failure of our own. What the context says stays as it is.
+// fault returns err as a failure of our own. It keeps what the context says as it is.
 func (d *direct) fault(err error) error {
 	var over *BudgetError
 	if errors.As(err, &over) {

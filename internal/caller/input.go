@@ -124,7 +124,7 @@ func encode(stored storedInput) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// restore is the inverse of input: references are resolved.
+// restore returns the stored input with its references resolved. It is the inverse of input.
 func restore(in journal.Input) (storedInput, error) {
 	var stored storedInput
 	if err := json.Unmarshal(in.Own, &stored); err != nil {

@@ -54,7 +54,7 @@ func (k *kept) charge(ctx context.Context, j *journal.Journal, r journal.Record,
 	return j.Charge(ctx, r) // the words alone could not be encoded
 }
 
-// end is a reply as the end of a request.
+// end returns a reply as the end of a request.
 func (r *reply) end() exchange.End {
 	if r.Limit != "" {
 		return exchange.End{Limit: r.Limit, Message: r.Message}
@@ -81,7 +81,7 @@ func (e *episodeClient) follow(p *model.Passage) *beginning {
 	return b
 }
 
-// text is the beginning as far as it has come. That of nil is "".
+// text returns the beginning as far as it has come, "" for nil.
 func (b *beginning) text() string {
 	if b == nil {
 		return ""

@@ -56,7 +56,7 @@ func (a Amount) Scale(whole, part Amount) Amount {
 	}
 }
 
-// AmountOfRecord is what a result counts for: one call, if it is one.
+// AmountOfRecord returns the amount that a result counts for: one call, if it is one.
 func AmountOfRecord(r journal.Record) Amount {
 	a := spendAmount(r.Spend)
 	if r.Kind == journal.Call {

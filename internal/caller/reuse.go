@@ -93,7 +93,7 @@ func (c *Caller) merge(ctx context.Context, r *role, s *step) (reply, error) {
 	}
 }
 
-// ownError is the error of another call as that of the call with key.
+// ownError returns the error of another call as the error of the call with key.
 func ownError(err error, key string) error {
 	switch e := err.(type) {
 	case *UnmeasuredError:

@@ -117,7 +117,7 @@ func (s *sender) checkHint(f retrying) (time.Duration, error) {
 	return 0, s.halted.err()
 }
 
-// asksToWait is the message of a StoppedError with a Wait.
+// asksToWait returns the message of a StoppedError with a Wait.
 func (e *StoppedError) asksToWait() string {
 	who := e.Endpoint
 	if e.Model != "" {

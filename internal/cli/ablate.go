@@ -136,8 +136,8 @@ func (o *ruleOptions) load(a *app, path string) (l *config.Loaded, record string
 	return l, record, err
 }
 
-// seed is the skill that training began with: the first version of a run, of the run that the
-// skill is of, or else the skill of the config; "" if that is the one that is judged.
+// seed returns the skill that training began with, or "" if that is the one that is judged. It is
+// the first version of a run, or of the run that the skill is of, or else the skill of the config.
 func (o *ruleOptions) seed(a *app, path string) (string, error) {
 	document := a.absolute(path)
 	conf := cmp.Or(o.config, filepath.Join(document, run.ConfigFile))
@@ -156,7 +156,7 @@ func (o *ruleOptions) seed(a *app, path string) (string, error) {
 	return l.Config.Skill, nil
 }
 
-// firstVersion is the seed skill of a run in dir, "" if none is there.
+// firstVersion returns the seed skill of a run in dir, "" if none is there.
 func firstVersion(dir string) string {
 	for _, name := range []string{"skill_v0000.md", filepath.Join("skill_v0000", skill.Main)} {
 		if path := filepath.Join(dir, "skills", name); exists(path) {
@@ -166,7 +166,7 @@ func firstVersion(dir string) string {
 	return ""
 }
 
-// skillOfRun is the skill that a run has made, or looked at, "" if there is none.
+// skillOfRun returns the skill that a run has made, or looked at, "" if there is none.
 func skillOfRun(dir string) string {
 	for _, name := range []string{run.BestFile, filepath.Join(result.WholeFolder, skill.Main), result.WholeFile} {
 		if exists(filepath.Join(dir, name)) {
@@ -215,7 +215,7 @@ func writeAblation(out printer, e *result.Ablation, removed map[int]bool) {
 	}
 }
 
-// ruleText is a rule, behind the file that it is in unless that is SKILL.md.
+// ruleText returns a rule, after the file that it is in unless that is SKILL.md.
 func ruleText(r result.Rule) string {
 	if r.File == "" {
 		return r.Text
@@ -223,7 +223,7 @@ func ruleText(r result.Rule) string {
 	return r.File + ": " + r.Text
 }
 
-// worthText is what a rule is worth in points, with its interval.
+// worthText returns what a rule is worth in points, with its interval.
 func worthText(r result.RuleWorth) string {
 	if r.Worth == nil {
 		return "not measured"

@@ -56,7 +56,7 @@ func asBenchInput(err error) error {
 	return usagef("%v", err)
 }
 
-// benchData is where fetched rows of a benchmark lie: below the user's folder of this program's state.
+// benchData returns the folder of the fetched rows of a benchmark, which is below the user's folder of this program's state.
 func benchData(a *app, f *folder.Folder) (string, error) {
 	folders, err := config.UserFolders()
 	if err != nil {

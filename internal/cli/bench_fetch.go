@@ -108,7 +108,7 @@ func (o *benchFetchOptions) confirmLicence(a *app, f *folder.Folder) error {
 	return nil
 }
 
-// fetchOptions are those of the process: its tokens and its proxy.
+// fetchOptions returns the options of the process: its tokens and its proxy.
 func fetchOptions() fetch.Options {
 	hf, _ := config.Environment("HF_TOKEN")
 	gh, _ := config.Environment("GITHUB_TOKEN")

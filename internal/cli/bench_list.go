@@ -115,7 +115,7 @@ func listSources(f *folder.Folder) []string {
 	return names
 }
 
-// sourceText is a source as one address.
+// sourceText returns a source as one address.
 func sourceText(s folder.Source) string {
 	switch {
 	case s.HF != "":

@@ -160,7 +160,7 @@ func preparedIn(ctx context.Context, dir string) (*benchmark.Source, error) {
 // maxSourceFile is the size of the largest source.json that is read, in bytes.
 const maxSourceFile = 256 << 20
 
-// settings are what is laid over the config of the user, or that of the prepared folder.
+// settings returns the config of the user, or that of the prepared folder, and the settings that are laid over it.
 func (o *benchRunOptions) settings(a *app, f *folder.Folder, name string) (path string, settings []config.Setting, err error) {
 	out := a.absolute(o.out)
 	if o.config == "" {

@@ -64,7 +64,7 @@ func anyBelow(origins map[string]string, key, where string) bool {
 	return false
 }
 
-// benchConfig is the config of a benchmark with nothing of the user's over it.
+// benchConfig returns the config of a benchmark with nothing of the user's over it.
 func benchConfig(ctx context.Context, a *app, name string) (*config.Loaded, error) {
 	settings := []config.Setting{{Key: "bench.name", Value: name, Origin: "argument"}}
 	return config.LoadContext(ctx, config.Options{Settings: settings, Dir: a.Dir, Lookup: a.lookup, Guard: a.guard})
@@ -95,7 +95,7 @@ func toSpecs(t config.Tasks) any {
 	return t.Checks
 }
 
-// fetchedRows is where rows of a benchmark lie; "": nowhere.
+// fetchedRows returns the folder of the fetched rows of a benchmark, "" if there is none.
 func fetchedRows(a *app, f *folder.Folder) (string, error) {
 	dir, err := benchData(a, f)
 	if err != nil {

@@ -126,7 +126,7 @@ func writeVerified(out printer, r benchmark.Verified, against string) {
 	}
 }
 
-// gradeText is a grade, or a mark that there is none.
+// gradeText returns a grade, or a mark that there is none.
 func gradeText(v *float64) string {
 	if v == nil || math.IsNaN(*v) {
 		return "-"

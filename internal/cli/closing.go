@@ -119,7 +119,7 @@ func joinFailures(list []record.FailingTask, path string) string {
 	return strings.Join(names, ", ")
 }
 
-// failureText is a failing task with what was answered and expected, as far as that is short.
+// failureText returns a failing task with what was answered and expected, as far as that is short.
 func failureText(o trajectory.Outcome) string {
 	const columns = 40
 	id, answer, want := shortenText(oneLine(o.ID), columns), shortenText(oneLine(o.Answer), columns), shortenText(expectedText(o), columns)
@@ -132,7 +132,7 @@ func failureText(o trajectory.Outcome) string {
 	return fmt.Sprintf("%s (%s, %s)", id, answer, want)
 }
 
-// failingTests are the test tasks that the best skill fails, and how many were not measured.
+// failingTests returns the test tasks that the best skill fails, and how many were not measured.
 func failingTests(ctx context.Context, dir string) (list []record.FailingTask, unmeasured int, err error) {
 	r, err := record.Open(ctx, dir)
 	if err != nil {

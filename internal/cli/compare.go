@@ -161,8 +161,8 @@ func readSkills(a *app, l *config.Loaded, paths ...string) ([]skill.Skill, error
 	return out, nil
 }
 
-// splitOrAll is the split that the flags choose, "" for the default. A task file of its
-// own is used whole.
+// splitOrAll returns the split that the flags choose, "" for the default. A task file of its own is
+// used whole.
 func (o *compareOptions) splitOrAll() string {
 	if o.split == "" && o.tasks != "" {
 		return "all"
@@ -269,7 +269,7 @@ func pairsText(c *result.Comparison) string {
 	return text
 }
 
-// verdictText is the verdict in a sentence.
+// verdictText returns the verdict in a sentence.
 func verdictText(c *result.Comparison) string {
 	if c.Withheld != "" {
 		return c.Withheld

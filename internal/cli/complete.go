@@ -107,7 +107,7 @@ func (a *app) offer(words []string, begun string) ([]string, cobra.ShellCompDire
 	return out, how
 }
 
-// runNames are the runs below the folder runs, links left out.
+// runNames returns the runs below the folder runs, links left out.
 func (a *app) runNames() []string {
 	root, err := os.OpenRoot(filepath.Join(a.Dir, config.Default().Run.Dir))
 	if err != nil {
@@ -167,7 +167,7 @@ func (a *app) listTaskValues(args []string, what func(task.Task) string) []strin
 	return slices.Compact(found)
 }
 
-// configKeys are all keys, each with an end.
+// configKeys returns all keys, each with an end.
 func configKeys(end string) []string {
 	var out []string
 	for _, k := range config.Default().Keys() {
@@ -176,7 +176,7 @@ func configKeys(end string) []string {
 	return out
 }
 
-// keyValues are the settings that a key can have whose value is one of a few.
+// keyValues returns the settings that a key can have whose value is one of a few.
 func keyValues(begun string) (values []string, known bool) {
 	key, _, ok := strings.Cut(begun, "=")
 	if !ok {
@@ -197,7 +197,7 @@ func keyValues(begun string) (values []string, known bool) {
 	return values, true
 }
 
-// modelNames are PROVIDER/MODEL of what has a price, and the providers.
+// modelNames returns PROVIDER/MODEL of what has a price, and the providers.
 func modelNames() []string {
 	var out []string
 	table, err := price.Default()

@@ -179,7 +179,7 @@ func writeReport(w io.Writer, report importer.Report) error {
 	return err
 }
 
-// reportLine is "train.num_epochs -> train.epochs (note)".
+// reportLine returns a row as "train.num_epochs -> train.epochs (note)".
 func reportLine(row importer.Row) string {
 	line := row.Key
 	if len(row.To) > 0 {

@@ -99,8 +99,8 @@ func (o *doctorOptions) examine(ctx context.Context, a *app, path string) error 
 	return printExamination(a, report)
 }
 
-// proofsDir is where proofs of agents are kept: "", which keeps none, for a user
-// without a cache folder.
+// proofsDir returns the folder where proofs of agents are kept. It returns "", which keeps none,
+// for a user without a cache folder.
 func proofsDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -254,7 +254,7 @@ func writeTriggers(out printer, t *result.Triggers) {
 	}
 }
 
-// loadText is a rate of loading in words.
+// loadText returns a rate of loading in words.
 func loadText(r *result.LoadRate) string {
 	if r == nil {
 		return "not measured"

@@ -70,7 +70,7 @@ func toProblems(err error) []result.Problem {
 	return []result.Problem{p}
 }
 
-// configProblem is a problem of a configuration.
+// configProblem returns a problem of a configuration as a result.Problem.
 func configProblem(p config.Problem) result.Problem {
 	out := result.Problem{Key: p.Key, Help: p.Hint}
 	out.File, out.Line = p.Place()
@@ -79,8 +79,8 @@ func configProblem(p config.Problem) result.Problem {
 	return out
 }
 
-// taskProblem is a problem of tasks. What a message says behind its last semicolon is what
-// helps.
+// taskProblem returns a problem of tasks as a result.Problem. The part of a message after its last
+// semicolon is what helps.
 func taskProblem(p task.Problem) result.Problem {
 	out := result.Problem{Task: p.ID}
 	out.File, out.Line = cutLine(p.Origin)
@@ -131,7 +131,7 @@ func cutLine(origin string) (file string, line int) {
 	return origin[:i], n
 }
 
-// helpFor is what helps with an error of a kind whose message does not say.
+// helpFor returns what helps with an error of a kind whose message does not say it.
 func helpFor(code int, p result.Problem) string {
 	switch {
 	case p.Key != "" && isKey(p.Key):

@@ -151,7 +151,7 @@ func (o *gatewayOptions) printListening(a *app, g *skillopt.Gateway, made bool) 
 	return err
 }
 
-// agentBlocks say how agents are pointed at a gateway, as a shell takes it.
+// agentBlocks returns the lines that say how agents are pointed at a gateway, as a shell takes them.
 func agentBlocks(url, model string) [][]string {
 	if model == "" {
 		model = "any"
@@ -258,7 +258,7 @@ func (l *exchangeLines) print(e result.Exchange) {
 	l.errs.line(fmt.Sprintf("%s  %-9s  %s", e.At.Local().Format(time.TimeOnly), e.Wire, exchangeText(e)))
 }
 
-// exchangeText is the result of an exchange.
+// exchangeText returns the result of an exchange in a line.
 func exchangeText(e result.Exchange) string {
 	parts := []string{oneLine(e.Model)}
 	if e.Error != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// firstCommands are the commands that a new user needs, in their order; `help more` lists the others.
+// firstCommands returns the commands that a new user needs, in their order; `help more` lists the others.
 func firstCommands() []string {
 	return []string{"init", "try", "train", "runs", "serve", "compare", "sleep", "doctor"}
 }
@@ -39,7 +39,7 @@ func listCommands(root *cobra.Command, names []string) string {
 	return b.String()
 }
 
-// helpCommand is `help`, which knows one topic that is no command.
+// helpCommand returns the command `help`, which knows one topic that is no command.
 func helpCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | more]",

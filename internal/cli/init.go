@@ -150,7 +150,7 @@ func (o *initOptions) run(ctx context.Context, a *app, dir string) error {
 	return o.writeAndTry(ctx, a, folder, files)
 }
 
-// initFolder is a folder in which init overwrites nothing.
+// initFolder returns a folder in which init overwrites nothing.
 func initFolder(a *app, dir string) newFolder {
 	return newFolder{dir: a.absolute(dir), name: dir, refusal: "`skillopt init` overwrites nothing, choose another folder"}
 }

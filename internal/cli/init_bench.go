@@ -80,7 +80,7 @@ rules:
     transform: {kind: date, from: [2 January 2006], to: "2006-01-02"}
 `
 
-// newBenchRows are the rows of the fixture of a new folder: letters and when they were sent.
+// newBenchRows returns the rows of the fixture of a new folder: letters and when they were sent.
 func newBenchRows() []byte {
 	months := []string{"January", "March", "April", "June", "August", "October", "November"}
 	var b strings.Builder

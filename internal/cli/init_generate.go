@@ -43,8 +43,8 @@ const (
 	workTasks  = "tasks.jsonl"
 )
 
-// runGenerate is init --generate: it drafts tasks for a skill and writes a folder to
-// train in.
+// runGenerate carries out init --generate: it drafts tasks for a skill and writes a folder to train
+// in.
 func (o *initOptions) runGenerate(ctx context.Context, a *app, folder newFolder) error {
 	l, err := o.load(a)
 	if err != nil {
@@ -125,8 +125,8 @@ func (o *initOptions) confirm(a *app, flag string) func(result.Plan) error {
 	}
 }
 
-// workConfig is the config of the folder: it refers to the skill, which training
-// never changes, and to the models.
+// workConfig returns the config of the folder. It refers to the skill, which training never
+// changes, and to the models.
 func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains a skill on tasks that a model drafted from it. Until they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)
@@ -136,7 +136,7 @@ func (o *initOptions) workConfig(a *app, dir string, l *config.Loaded) ([]byte, 
 	return o.withModels(b.String(), dir, l)
 }
 
-// extends is the line of a config in dir that refers to that of --config, if there is one.
+// extends returns the line of a config in dir that refers to the config of --config, if there is one.
 func (o *initOptions) extends(dir string, l *config.Loaded) string {
 	if o.config == "" {
 		return ""
@@ -144,7 +144,7 @@ func (o *initOptions) extends(dir string, l *config.Loaded) string {
 	return fmt.Sprintf("extends: %s\n", yamlWord(from(dir, l.File)))
 }
 
-// withModels is the text of a config in dir with the models that flags name.
+// withModels returns the text of a config in dir with the models that flags name.
 func (o *initOptions) withModels(text, dir string, l *config.Loaded) ([]byte, error) {
 	if o.config != "" {
 		return []byte(text), nil
@@ -163,7 +163,7 @@ func (o *initOptions) withModels(text, dir string, l *config.Loaded) ([]byte, er
 	return append([]byte(text+"\n"), models...), nil
 }
 
-// from is a path as a file in dir names it.
+// from returns a path as a file in dir names it.
 func from(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil {
 		return filepath.ToSlash(rel)
@@ -179,7 +179,7 @@ func skillFrom(dir, path string) string {
 	return rel
 }
 
-// yamlWord is a text that YAML reads as it is.
+// yamlWord returns a text in a form that YAML reads as it is.
 func yamlWord(text string) string {
 	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") == "" {
 		return text

@@ -111,7 +111,7 @@ func (o *initOptions) agree(a *app, found []string) error {
 	return q.agree("run them? [y/N] ")
 }
 
-// repoConfig is the config of the folder, without models.
+// repoConfig returns the config of the folder, without models.
 func repoConfig(s *result.Survey) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains %s on tasks of a repository: its own commits, and faults that were planted in it.\n# Each task is graded by the repository's own tests; \"skillopt tasks verify\" proves all of them again.\n", s.Document)

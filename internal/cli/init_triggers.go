@@ -51,8 +51,8 @@ type triggerDraft struct {
 	there     bool // the file holds tasks already
 }
 
-// runTriggers is init --triggers: it drafts trigger tasks for a skill, and adds them to the
-// tasks of the folder's config where that can measure them.
+// runTriggers carries out init --triggers. It drafts trigger tasks for a skill, and adds them to
+// the tasks of the folder's config where that can measure them.
 func (o *initOptions) runTriggers(ctx context.Context, a *app, folder newFolder) error {
 	t, err := o.triggerDraft(a, folder)
 	if err != nil {
@@ -143,8 +143,8 @@ func (o *initOptions) triggerDraft(a *app, folder newFolder) (*triggerDraft, err
 	return t, err
 }
 
-// intoFolder is a draft for a folder that has a config: skill, models and tasks are those of
-// it, as far as flags do not say otherwise.
+// intoFolder returns a draft for a folder that has a config. Its skill, models and tasks are those
+// of the config, as far as flags do not say otherwise.
 func (o *initOptions) intoFolder(a *app, folder newFolder, path string) (*triggerDraft, error) {
 	l, err := a.loadConfig(path, nil, nil)
 	if err != nil {
@@ -225,8 +225,8 @@ func sameSkill(a, b string) bool {
 	return main(a) == main(b)
 }
 
-// triggerConfig is the config of a new folder: its skill's description is trained by trigger
-// tasks alone.
+// triggerConfig returns the config of a new folder. The description of its skill is trained by
+// trigger tasks alone.
 func (o *initOptions) triggerConfig(a *app, dir string, l *config.Loaded) ([]byte, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Trains the description of a skill by trigger tasks that a model drafted from it. Until\n# they are accepted with\n#   skillopt tasks review %s\n# what is measured on them is exploratory.\n", workConfig)

@@ -16,7 +16,7 @@ const worldUsage = "a simulated world made from a few numbers, as in rules=30,de
 // defaultWorld is the value of --world that changes no number.
 const defaultWorld = "default"
 
-// runWorld is init --world: it makes a world.
+// runWorld carries out init --world: it makes a world.
 func (o *initOptions) runWorld(a *app, folder newFolder, c *cobra.Command) error {
 	for name := range strings.FieldsSeq("env skill generate triggers target optimizer tasks config seed") {
 		if c.Flags().Changed(name) {

@@ -108,7 +108,7 @@ func (a *app) canHold(flag, path string) error {
 	return nil
 }
 
-// junit is an evaluation as JUnit XML. Characters that XML cannot hold become U+FFFD.
+// junit returns an evaluation as JUnit XML. Characters that XML cannot hold become U+FFFD.
 func junit(outcomes trajectory.Named, e *result.Evaluation) ([]byte, error) {
 	all := junitSuites{Name: "skillopt"}
 	for _, split := range slices.Sorted(maps.Keys(outcomes)) {
@@ -131,8 +131,8 @@ func junit(outcomes trajectory.Named, e *result.Evaluation) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// junitSplit is a split as a suite. Of several passes over a task it is one case, which
-// fails if one of them does.
+// junitSplit returns a split as a suite. Several passes over a task are one case, which fails if
+// one of them does.
 func junitSplit(split string, outcomes []trajectory.Outcome) junitSuite {
 	s := junitSuite{Name: split}
 	passes, order := map[string][]trajectory.Outcome{}, []string(nil)

@@ -101,8 +101,8 @@ func isList(path string) bool {
 	return false
 }
 
-// modelSettings are the settings of a role that PROVIDER/MODEL represents, or MODEL@URL of a server
-// without a name, or the login of a coding agent (claude-cli), which knows its model.
+// modelSettings returns the settings of a role that PROVIDER/MODEL represents. The text can also be
+// MODEL@URL of a server without a name, or the login of a coding agent (claude-cli), which knows its model.
 func modelSettings(role, text string) ([]config.Setting, error) {
 	set := func(key string, value any) config.Setting {
 		return config.Setting{Key: "models." + role + "." + key, Value: value, Origin: "--" + role}

@@ -133,7 +133,7 @@ func (s *mcpServer) carryOut(ctx context.Context, how sub, words ...string) ([]b
 	return doc, shownFailure(err)
 }
 
-// shownFailure is an error as a model is shown it: as the command prints it, without what is quoted of tasks.
+// shownFailure returns an error as a model is shown it: as the command prints it, without what is quoted of tasks.
 func shownFailure(err error) error {
 	if err == nil {
 		return nil

@@ -25,7 +25,7 @@ const (
 	runAddress   = "skillopt://run/"
 )
 
-// documents are the skills in the roots, and what runs in their folder runs have made.
+// documents returns the skills in the roots, and what runs in their folder runs have made.
 func (s *mcpServer) documents() mcp.Documents {
 	const markdown = "text/markdown"
 	return mcp.Documents{

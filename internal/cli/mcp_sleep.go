@@ -29,7 +29,7 @@ func runSleepTool(ctx context.Context, s *mcpServer, call *mcp.Call, g *config.G
 	return s.carryOut(ctx, sub{guard: g}, at.words(words)...)
 }
 
-// words are a command line with the flags.
+// words returns a command line with the flags.
 func (at sleepFlags) words(line []string) []string {
 	flags := []string{line[0], "--project=" + at.project}
 	if at.profile != "" {
@@ -80,7 +80,7 @@ func (s sleepSetup) agreedTo(ctx context.Context, client string) (err error) {
 // hashShown is how many digits of a hash a person types.
 const hashShown = 6
 
-// adoptTool is the tool that writes what a night has staged, once a person has typed the beginning of its hash.
+// adoptTool returns the tool that writes what a night has staged, once a person has typed the beginning of its hash.
 func (s *mcpServer) adoptTool() mcp.Tool {
 	return mcp.Tool{
 		Name: "sleep_adopt", Title: "Ask the user to adopt what a night has staged", Writes: true, Destructive: true,
@@ -147,7 +147,7 @@ func (s *mcpServer) findAdoption(ctx context.Context, at sleepFlags, nightName, 
 	return setup, found, err
 }
 
-// form is what the form says. What to type comes first: hosts show the beginning of a long text alone.
+// form returns the text of the form. What to type comes first, because hosts show only the beginning of a long text.
 func (w adoption) form() string {
 	text := fmt.Sprintf("Night %s of %s:\n", w.night.ID, w.night.Project)
 	for i, p := range w.planned {

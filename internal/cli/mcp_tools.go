@@ -303,12 +303,12 @@ func (t tool) words(g *config.Guard, args mcp.Args) ([]string, error) {
 	return words, nil
 }
 
-// newestRun is the newest run in the folder runs.
+// newestRun returns the newest run in the folder runs.
 func newestRun(g *config.Guard) (string, error) {
 	return runOrNewest(&app{Streams: Streams{Dir: g.Roots[0]}}, nil)
 }
 
-// values are those of a flag as words.
+// values returns the values of a flag as words.
 func (t tool) values(g *config.Guard, name string, given any) ([]string, error) {
 	list, many := given.([]string)
 	if one, ok := argument(given); ok && !many {
@@ -329,7 +329,7 @@ func (t tool) values(g *config.Guard, name string, given any) ([]string, error) 
 	return list, nil
 }
 
-// argument is a value as a word.
+// argument returns a value as a word.
 func argument(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:

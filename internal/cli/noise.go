@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// measureNoise is doctor --noise: it asks every selection task twice.
+// measureNoise carries out doctor --noise: it asks every selection task twice.
 func (o *doctorOptions) measureNoise(ctx context.Context, a *app, path string) error {
 	l, err := a.loadConfig(path, o.sets, nil)
 	if err != nil {

@@ -114,7 +114,7 @@ func (e *usageError) Error() string { return e.msg }
 // ErrorKind says whose business the error is.
 func (*usageError) ErrorKind() string { return string(fault.BadInput) }
 
-// asFlag is an error about a field of a question as one about the flag of its name.
+// asFlag returns an error about a field of a question as one about the flag of its name.
 func asFlag(err error) error {
 	var asked *ask.Error
 	if errors.As(err, &asked) && asked.Field != "" {
@@ -153,8 +153,8 @@ func writeLimit(out io.Writer, limit int) {
 	}
 }
 
-// shareable is a result in which everything that looks like a secret is masked, since
-// output is pasted into tickets and chats. Paths and the skill itself stay as they are.
+// shareable returns a result in which everything that looks like a secret is masked, since output
+// is pasted into tickets and chats. Paths and the skill itself stay as they are.
 func shareable[T any](v T) T { return ask.Shareable(v) }
 
 // printError prints err once, with every line of it indented under the first. What

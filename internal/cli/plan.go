@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// runPlan is train --plan: it prints what a run is expected to take. Nothing is sent.
+// runPlan carries out train --plan: it prints what a run is expected to take. Nothing is sent.
 func (o *trainOptions) runPlan(ctx context.Context, a *app, path string) error {
 	goesOn, err := o.earlier(a)
 	if err != nil {
@@ -140,7 +140,7 @@ func rolesWithoutTokens(f *result.Forecast) []string {
 	return out
 }
 
-// costCell is the cost of a stage in the table of stages.
+// costCell returns the cost of a stage in the table of stages.
 func costCell(v *result.Interval, simulated bool) string {
 	switch {
 	case simulated:
@@ -258,7 +258,7 @@ func gateSees(p result.Plan) string {
 	return text
 }
 
-// durationText is a time of that many seconds, in words of a useful precision.
+// durationText returns a time of that many seconds, in words of a useful precision.
 func durationText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

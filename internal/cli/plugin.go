@@ -148,7 +148,7 @@ func (a *app) pluginOptions(project bool) (plugin.Options, error) {
 	return o, err
 }
 
-// pluginNotes are what to know of a host's plugin.
+// pluginNotes returns what to know of a host's plugin.
 func pluginNotes(h plugin.Host) []string {
 	notes := []string{}
 	if h.Tested == "" {

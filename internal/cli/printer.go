@@ -39,8 +39,8 @@ func (a *app) stdoutPrinter() printer {
 	return p
 }
 
-// results is where a command that sends events prints its result as text: not
-// among the events.
+// results returns the printer to which a command that sends events prints its result as text. The
+// result is not among the events.
 func (a *app) results() printer {
 	if a.events == "-" {
 		return a.printer(onScreen(a.Err))
@@ -48,8 +48,8 @@ func (a *app) results() printer {
 	return a.printer(a.Out)
 }
 
-// room is how many columns of a line may be used: at most most, and fewer on a
-// narrower terminal.
+// room returns how many columns of a line may be used: at most most, and fewer on a narrower
+// terminal.
 func (p printer) room(most int) int {
 	if p.columns > 0 {
 		return min(most, p.columns-1)
@@ -102,7 +102,7 @@ func (p printer) column(text, indent string) string {
 	return strings.Join(lines, "\n"+indent)
 }
 
-// path is path relative to the working directory, if it is inside of it.
+// path returns path relative to the working directory, if it is inside of it.
 func (p printer) path(path string) string { return relativeTo(p.dir, path) }
 
 func relativeTo(dir, path string) string {
@@ -116,8 +116,8 @@ func relativeTo(dir, path string) string {
 // words, with what follows indented.
 func fold(text string, width int) string { return foldUnder(text, width, 2) }
 
-// foldUnder is fold with what follows indented to a column. A word that is wider than
-// what is left stays whole.
+// foldUnder folds text as fold does, with what follows indented to a column. A word that is wider
+// than what is left stays whole.
 func foldUnder(text string, width, column int) string {
 	var out strings.Builder
 	for width > 2*column && utf8.RuneCountInString(text) > width {
@@ -213,7 +213,7 @@ func laidOut(line string, width int) string {
 	return foldUnder(line, width, hangColumn(line, width))
 }
 
-// hangColumn is where a line that is broken continues.
+// hangColumn returns the column where a line that is broken continues.
 func hangColumn(line string, width int) int {
 	start := len(line) - len(strings.TrimLeft(line, " "))
 	if i := strings.LastIndex(line[start:], "  "); i >= 0 {
@@ -233,7 +233,7 @@ func shortenText(text string, columns int) string {
 	return string(r[:columns-3]) + "..."
 }
 
-// firstLine is the first line of the first text that has one, shortened.
+// firstLine returns the first line of the first text that has one, shortened.
 func firstLine(texts ...string) string {
 	for _, t := range texts {
 		line, _, _ := strings.Cut(strings.TrimSpace(t), "\n")
@@ -254,7 +254,7 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// count is a large number in few digits.
+// count returns a large number in few digits.
 func count(n int64) string {
 	switch {
 	case n >= 10_000_000:

@@ -102,7 +102,7 @@ func steeredText(e event.Steered) string {
 	return "ceilings changed " + from + ": " + strings.Join(parts, ", ")
 }
 
-// ceilingText is a ceiling as it is in an event.
+// ceilingText returns a ceiling as it is in an event.
 func ceilingText(v any) string {
 	if v == nil {
 		return "none"
@@ -168,8 +168,8 @@ func unansweredText(train, candidate score.Unanswered) string {
 	return text
 }
 
-// partScore is a score on n of all tasks. One on a part of them is marked: it is not to be
-// compared with scores on all.
+// partScore returns a score on n of all tasks. A score on a part of them is marked, because it is
+// not to be compared with scores on all.
 func partScore(v *float64, n, all int) string {
 	if v == nil || n == 0 || n >= all {
 		return scoreText(v)
@@ -177,7 +177,7 @@ func partScore(v *float64, n, all int) string {
 	return fmt.Sprintf("%s on %d of %d", scoreText(v), n, all)
 }
 
-// decisionText is a decision, and what a race rested it on.
+// decisionText returns a decision, and what a race rested it on.
 func decisionText(action string, difference *float64, n int) string {
 	if difference == nil {
 		return action
@@ -296,7 +296,7 @@ func (p *progress) where() []string {
 	return []string{fmt.Sprintf("epoch %d step %d/%d", p.epoch, p.step, p.steps), p.last.Stage}
 }
 
-// fields are the parts of the drawn line, the most important first.
+// fields returns the parts of the drawn line, the most important first.
 func (p *progress) fields() []string {
 	fields := p.where()
 	if p.last.Total > 0 {

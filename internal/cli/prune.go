@@ -120,7 +120,7 @@ func (o *pruneOptions) print(a *app, pruned *result.Pruned, written bool) error 
 	return nil
 }
 
-// refuseToOverwrite is an error if what --to names, or its report, is there.
+// refuseToOverwrite returns an error if what --to names, or its report, is there.
 func refuseToOverwrite(name, to string) error {
 	if to == "" {
 		return nil

@@ -88,7 +88,7 @@ func (p *servedProgram) environ(ctx context.Context, file string) ([]string, err
 	return out, nil
 }
 
-// plainVariables are those that every process gets: where programs and folders are, proxies, and certificates.
+// plainVariables returns the variables that every process gets: where programs and folders are, proxies, and certificates.
 func plainVariables() []string {
 	return []string{
 		"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
@@ -97,7 +97,7 @@ func plainVariables() []string {
 	}
 }
 
-// queuedCommand is what a server starts for an entry of its queue. No person types it.
+// queuedCommand returns the command that a server starts for an entry of its queue. No person types it.
 func queuedCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "queued DIR ID", Hidden: true, Short: "Carry out an entry of the queue of skillopt serve, within the bounds on standard input",

@@ -130,7 +130,7 @@ func (o *rescoreOptions) selectSheets(all []result.RescoredSheet) []result.Resco
 	return out
 }
 
-// changes is how many answers of some sheets change.
+// changes counts the answers of some sheets that change.
 func changes(all []result.RescoredSheet) int {
 	n := 0
 	for _, s := range all {
@@ -153,7 +153,7 @@ func printSheets(out printer, all []result.RescoredSheet) error {
 	return nil
 }
 
-// withError is a hard score with its standard error, and the soft one where it differs.
+// withError returns a hard score with its standard error, and the soft one where it differs.
 func withError(s *result.RescoredScore) string {
 	if s == nil {
 		return "-"

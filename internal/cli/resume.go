@@ -16,8 +16,8 @@ type command struct {
 	hide    *redact.Redactor
 }
 
-// text is the command line as a shell takes it, without secrets and without the
-// setting of the limit that was reached ("": none).
+// text returns the command line as a shell takes it, without secrets. The setting of the limit that
+// was reached is left out ("" if none was).
 func (c command) text(reached string) string {
 	words := []string{"skillopt", "train"}
 	if len(c.options.beside) == 0 { // else the configuration is that of the run that is gone on from
@@ -42,7 +42,7 @@ func (c command) text(reached string) string {
 	return strings.Join(words, " ")
 }
 
-// memory is the flag with the runs whose edits the optimizer is shown. A run that is resumed
+// memory returns the flag with the runs whose edits the optimizer is shown. A run that is resumed
 // in its directory needs it no longer.
 func (c command) memory() string {
 	if len(c.options.memory) == 0 {

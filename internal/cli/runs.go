@@ -29,7 +29,7 @@ func readRun(dir, path string) (ask.View, error) {
 	return v, err
 }
 
-// runOrNewest is the run that an argument names, or the newest one in the folder runs.
+// runOrNewest returns the run that an argument names, or the newest one in the folder runs.
 func runOrNewest(a *app, args []string) (string, error) {
 	if len(args) > 0 {
 		return args[0], nil
@@ -44,7 +44,7 @@ func runOrNewest(a *app, args []string) (string, error) {
 	return a.relative(entries[len(entries)-1].Dir), nil
 }
 
-// onRun is a command on the run that its argument names, or on the newest one.
+// onRun returns a command on the run that its argument names, or on the newest one.
 func onRun(a *app, do func(ctx context.Context, a *app, path string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		path, err := runOrNewest(a, args)

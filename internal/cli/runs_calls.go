@@ -135,8 +135,8 @@ func (o *runsCallsOptions) list(a *app, list ask.Calls) error {
 	return nil
 }
 
-// placeText is the key of a call, and of one inside an episode the attempt if it is not the
-// first.
+// placeText returns the key of a call. For a call inside an episode it adds the attempt if that is
+// not the first.
 func placeText(c record.Call) string {
 	if c.InEpisode() && c.Attempt > 0 {
 		return fmt.Sprintf("%s (attempt %d)", oneLine(c.Key), c.Attempt+1)
@@ -144,8 +144,8 @@ func placeText(c record.Call) string {
 	return oneLine(c.Key)
 }
 
-// tokenText is a count of tokens. Of an attempt that gave no result no one knows one, but
-// for the most that it can have been.
+// tokenText returns a count of tokens. The count of an attempt that gave no result is not known,
+// except for the most that it can have been.
 func tokenText(c record.Call, n int64) string {
 	switch {
 	case c.Estimate && n == 0:
@@ -177,7 +177,7 @@ func fateText(c record.Call) string {
 	return string(c.Kind)
 }
 
-// aboutText is a count of tokens, marked where some calls did not say what they used.
+// aboutText returns a count of tokens, marked where some calls did not say what they used.
 func aboutText(n int64, unknown int) string {
 	if unknown > 0 {
 		return fmt.Sprintf("~%d", n)

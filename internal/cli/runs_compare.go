@@ -109,7 +109,7 @@ func printCompared(out printer, c result.RunsCompared) error {
 	return err
 }
 
-// rowScore is the score of a run with its interval and split.
+// rowScore returns the score of a run with its interval and split.
 func rowScore(r result.RunRow) string {
 	text := splitScore(r.RunScore)
 	if r.Low != nil && r.High != nil {

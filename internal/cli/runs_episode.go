@@ -150,7 +150,7 @@ func (p *tryPrinter) message(head string, n int) {
 	}
 }
 
-// partName is the name of a tool and the id of its call.
+// partName returns the name of a tool and the id of its call.
 func partName(p exchange.Part) string {
 	name := cmp.Or(p.Name, "a tool")
 	if p.ID != "" {

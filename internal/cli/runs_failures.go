@@ -67,7 +67,7 @@ func printFailures(out printer, f ask.Failures, path string) error {
 	return nil
 }
 
-// askTask is the command that shows a task of a run. What is pasted into a shell runs nothing
+// askTask returns the command that shows a task of a run. Pasted into a shell, it runs nothing
 // else, whatever the task is called.
 func askTask(path, id, flags string) string {
 	words := shellWord(path) + " " + shellWord(oneLine(id))

@@ -92,7 +92,7 @@ type listRow struct {
 	Error string `json:"error,omitempty"`
 }
 
-// kindWord is what the list calls runs of a kind; "" for training.
+// kindWord returns what the list calls runs of a kind, "" for training.
 func kindWord(kind result.Kind) string {
 	switch kind {
 	case result.Evaluate, result.MeasureNoise:
@@ -188,7 +188,7 @@ func writeRuns(out printer, rows []listRow) error {
 	return w.Flush()
 }
 
-// splitScore is a score with its split.
+// splitScore returns a score with its split.
 func splitScore(r result.RunScore) string {
 	if r.Score == nil {
 		return scoreText(nil)
@@ -196,7 +196,7 @@ func splitScore(r result.RunScore) string {
 	return scoreText(r.Score) + " " + r.Split
 }
 
-// statusText is the status of a run, as people are told it.
+// statusText returns the status of a run, as people read it.
 func statusText(status string, killed bool) string {
 	if killed {
 		return "killed"
@@ -204,7 +204,7 @@ func statusText(status string, killed bool) string {
 	return status
 }
 
-// note is what the list says behind a run: its kind and state, or its error.
+// note returns what the list says after a run: its kind and state, or its error.
 func (r listRow) note() string {
 	if r.Error != "" {
 		return r.Error

@@ -127,7 +127,7 @@ func (o *runsRmOptions) findRuns(a *app, args []string) (list []removal, kept in
 	return list, 0, nil
 }
 
-// namedAs is an error that names a run as the user did.
+// namedAs returns an error that names a run as the user did.
 func namedAs(err error, path string) error {
 	var none *run.NoDirError
 	var locked *run.LockedError
@@ -290,7 +290,7 @@ func (r *removal) print(out printer) {
 	}
 }
 
-// bytesText is a size in few digits.
+// bytesText returns a size in few digits.
 func bytesText(n int64) string {
 	switch {
 	case n >= 1<<30:

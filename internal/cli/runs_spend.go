@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// spentBy is what calls can be summed up by.
+// spentBy returns what calls can be summed up by.
 func spentBy() []string {
 	return []string{record.ByStage, record.ByPart, record.ByRole, record.ByModel, record.ByStep}
 }

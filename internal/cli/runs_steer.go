@@ -89,7 +89,7 @@ the process that works on the run has not answered.`,
 	}
 }
 
-// runAtWork is the run that an argument names, or the newest one in the folder runs that a
+// runAtWork returns the run that an argument names, or the newest one in the folder runs that a
 // process works on.
 func runAtWork(a *app, args []string) (string, error) {
 	if len(args) > 0 {

@@ -125,7 +125,7 @@ func printEdit(out printer, e result.EditDetail) {
 	}
 }
 
-// fateOfEdit is what happened to an edit, in words.
+// fateOfEdit returns what happened to an edit, in words.
 func fateOfEdit(e result.EditDetail) string {
 	switch {
 	case e.Kept:

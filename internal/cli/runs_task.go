@@ -112,7 +112,7 @@ func printTurns(out printer, turns []trajectory.Turn) {
 	}
 }
 
-// scoredText is what an outcome scored.
+// scoredText returns what an outcome scored.
 func scoredText(o *trajectory.Outcome) string {
 	switch {
 	case o == nil:

@@ -228,7 +228,7 @@ func (o *runsTasksOptions) printSplit(out printer, split string, g result.Grid, 
 // longID is as much of an id as is shown, in bytes.
 const longID = 48
 
-// shownID is an id as it is in a line.
+// shownID returns an id as it is in a line.
 func shownID(id string) string {
 	if id = oneLine(id); len(id) > longID {
 		return strings.ToValidUTF8(id[:longID-3], "") + "…"
@@ -236,7 +236,7 @@ func shownID(id string) string {
 	return id
 }
 
-// strip is as much of cells as there is room for: of a long run the last ones.
+// strip returns as much of cells as there is room for: of a long run the last ones.
 func strip(cells string, columns, other int) string {
 	if room := max(columns-other, 20); columns > 0 && len(cells) > room {
 		return "…" + cells[len(cells)-room+1:]

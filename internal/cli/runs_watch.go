@@ -127,7 +127,7 @@ func closedChannel() <-chan time.Time {
 	return c
 }
 
-// view is how looks are shown, and how often there is one.
+// view returns how looks are shown, and how often there is one.
 func (o *runsWatchOptions) view(a *app, path string) (watching, time.Duration) {
 	every := 10 * time.Second
 	live := a.Shown && !a.Dumb && !o.once && !a.json
@@ -144,7 +144,7 @@ func (o *runsWatchOptions) view(a *app, path string) (watching, time.Duration) {
 	return &watchLines{watchText: text, out: a.printer(a.Out)}, every
 }
 
-// size is that of the terminal on which results are shown, in columns and rows.
+// size returns the size of the terminal on which results are shown, in columns and rows.
 func (a *app) size() (columns, rows int) {
 	if a.Size != nil {
 		columns, rows = a.Size()

@@ -26,7 +26,7 @@ const labelWidth = 10
 // which runs show prints.
 const reasonColumns = 240
 
-// frame is all of it, in lines that fit into the columns of a terminal.
+// frame returns the whole text in lines that fit into the columns of a terminal.
 func (t watchText) frame(p record.Progress, columns int) []string {
 	var out []string
 	add := func(label, text string) {
@@ -92,7 +92,7 @@ func (t watchText) frame(p record.Progress, columns int) []string {
 	return out
 }
 
-// statusWords say how a run is, with the word that `runs list` and `runs show` have for it.
+// statusWords returns how a run is, with the word that `runs list` and `runs show` have for it.
 func statusWords(p record.Progress) string {
 	if p.Killed {
 		return "killed: no process works on it; the same command continues"
@@ -112,7 +112,7 @@ func statusWords(p record.Progress) string {
 	return status
 }
 
-// whereWords say which step a run is at.
+// whereWords returns the step that a run is at, in words.
 func whereWords(p record.Progress) string {
 	if p.Kind != result.Train {
 		return cmp.Or(kindWord(p.Kind), string(p.Kind))
@@ -127,7 +127,7 @@ func whereWords(p record.Progress) string {
 	return text
 }
 
-// workWords say how much is answered at a place.
+// workWords returns how much is answered at a place, in words.
 func workWords(w record.Work, p record.Progress) string {
 	at := placeWords(w.At)
 	switch {
@@ -145,7 +145,7 @@ func workWords(w record.Work, p record.Progress) string {
 	return fmt.Sprintf("%s: %s", at, wording.Plural(w.Answered, "call", "calls"))
 }
 
-// placeWords name a place. The first of the batches of a step is mostly the only one.
+// placeWords returns a place in words. It leaves out the first batch of a step, which is mostly the only one.
 func placeWords(at string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(at, "mb0/"), "/", " ")
 }
@@ -218,7 +218,7 @@ func standingWords(s *record.Standing) string {
 // longSilence is after which time without an entry it is said what that may mean.
 const longSilence = time.Minute
 
-// aliveWords say when the record has grown last.
+// aliveWords returns when the record has grown last, in words.
 func aliveWords(p record.Progress) string {
 	switch {
 	case p.LastEntry == nil:
@@ -347,7 +347,7 @@ func (v *watchLines) end(last record.Progress) error {
 	return v.failure()
 }
 
-// failure is what kept a line from being printed.
+// failure returns the error that kept a line from being printed.
 func (v *watchLines) failure() error {
 	_, err := fmt.Fprint(v.out, "")
 	return err

@@ -23,7 +23,7 @@ type screen struct {
 	rest string // the beginning of a character, or of a line's end, whose rest is to come
 }
 
-// onScreen is w as a screen.
+// onScreen returns w as a screen.
 func onScreen(w io.Writer) *screen {
 	if s, ok := w.(*screen); ok {
 		return s
@@ -105,12 +105,12 @@ func underlyingWriter(w io.Writer) io.Writer {
 	return w
 }
 
-// printable is text in which every character that steers a terminal, turns the
-// direction of text around or hides is an escape such as \u001b, so that what is
-// shown is what is there. JSON stays the same JSON.
+// printable returns text in which every character that steers a terminal, turns the direction of
+// text around or hides is an escape such as \u001b. So what is shown is what is there. JSON stays
+// the same JSON.
 func printable(text string) string { return wording.Escape(text) }
 
-// oneLine is printable text that cannot begin a line of its own.
+// oneLine returns printable text that cannot begin a line of its own.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {

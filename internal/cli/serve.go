@@ -168,7 +168,7 @@ type serving struct {
 	readOnly bool
 }
 
-// link is what is opened in a browser.
+// link returns the address that is opened in a browser.
 func (s *serving) link() string { return s.origin + "/#token=" + s.token }
 
 // listen prepares a server and opens its port.
@@ -313,7 +313,7 @@ type pageError struct {
 // Problems returns each thing that is wrong.
 func (e *pageError) Problems() []result.Problem { return e.problems }
 
-// certificate is that of TLS, nil for none.
+// certificate returns the certificate of TLS, nil if there is none.
 func (o *serveOptions) certificate(a *app) (*tls.Certificate, error) {
 	if (o.cert == "") != (o.key == "") {
 		return nil, usagef("--tls-cert and --tls-key go together: give both")
@@ -333,7 +333,7 @@ func isLoopback(at net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// sessionKey is the key that signs sessions. One that cannot be kept is as good, until the
+// sessionKey returns the key that signs sessions. A key that cannot be kept is as good, until the
 // server ends.
 func sessionKey(a *app) []byte {
 	folders, err := config.UserFolders()

@@ -60,9 +60,8 @@ func (a *app) printPlan(ctx context.Context, work func(context.Context, skillopt
 // recordUsage says what --run does where there is nothing but a record to keep.
 const recordUsage = "keep the record in this directory"
 
-// session is what such commands share: how the user is asked before anything is spent,
-// where events go, and how an interrupt stops the work. end must be called when the
-// work is over.
+// session returns what such commands share: how the user is asked before anything is spent, where
+// events go, and how an interrupt stops the work. The caller must call end when the work is over.
 func (a *app) session(ctx context.Context, l *config.Loaded, o sessionOptions) (_ context.Context, opts []skillopt.Option, end func() error, err error) {
 	answers, err := a.answers(o)
 	if err != nil {

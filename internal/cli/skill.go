@@ -80,7 +80,7 @@ func (o *skillLintOptions) run(ctx context.Context, a *app, name string) error {
 	return err
 }
 
-// findings are those about a skill, or about a document that is by itself.
+// findings returns the findings about a skill, or about a document that is by itself.
 func findings(s skill.Skill, path string) []skill.Finding {
 	folder := session.SkillFolder(path)
 	if doc, err := skill.Parse(s.Text()); folder == "" && filepath.Base(path) != skill.Main && err == nil && doc.Head == "" {

@@ -182,7 +182,7 @@ func allSources() []string {
 	return out
 }
 
-// absolute is a path of the profile: from ~, or relative to the profile.
+// absolute returns a path of the profile as an absolute one: from ~, or relative to the profile.
 func (s sleepSetup) absolute(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		return filepath.Join(s.folders.Home, rest)
@@ -193,7 +193,7 @@ func (s sleepSetup) absolute(path string) string {
 	return filepath.Clean(path)
 }
 
-// projects are the folders that the user allowed. Without any nothing is read.
+// projects returns the folders that the user allowed. It fails if there are none, so that nothing is read.
 func (s sleepSetup) projects() (harvest.Projects, error) {
 	list := s.loaded.Config.Sleep.Projects
 	if len(list) == 0 {
@@ -244,7 +244,7 @@ func (s sleepSetup) checkFolders() []string {
 	return out
 }
 
-// sources are those that the profile names.
+// sources returns the sources that the profile names.
 func (s sleepSetup) sources() []transcript.Source {
 	chosen := s.loaded.Config.Sleep.Sources
 	var out []transcript.Source
@@ -256,7 +256,7 @@ func (s sleepSetup) sources() []transcript.Source {
 	return out
 }
 
-// workers is how many stores are read at a time.
+// workers returns how many stores are read at a time.
 func workers() int { return min(4, runtime.GOMAXPROCS(0)) }
 
 // withBank calls f with what is kept of sessions: opened by sleepSetup.look to read it, by sleepSetup.open to

@@ -202,7 +202,7 @@ func (o *sleepAdoptOptions) prepare(ctx context.Context, a *app, s sleepSetup, r
 	return out, err
 }
 
-// hashToAdopt is the hash that adopting with some options would ask for, "" if that would fail.
+// hashToAdopt returns the hash that adopting with some options would ask for, "" if that would fail.
 func hashToAdopt(ctx context.Context, a *app, s sleepSetup, r *night.Report, o sleepAdoptOptions) string {
 	what, err := o.prepare(ctx, a, s, r)
 	if err != nil {
@@ -256,7 +256,7 @@ func (o *sleepAdoptOptions) oneForRules(items []night.Item) error {
 	return nil
 }
 
-// item is what is to be written into a document.
+// item returns what is to be written into a document.
 func (o *sleepAdoptOptions) item(p *night.Proposal, item night.Item) (adopt.Item, error) {
 	base, err := p.Live(item.Target)
 	if err != nil {
@@ -296,7 +296,7 @@ func readFileItems(p *night.Proposal, item night.Item) ([]adopt.Item, error) {
 	return out, nil
 }
 
-// some is a proposal with those rules alone that the user named.
+// some returns a proposal with only those rules that the user named.
 func (o *sleepAdoptOptions) some(item night.Item, base, text string) (string, []night.Rule, error) {
 	if item.Whole {
 		return "", nil, usagef("--rule: all of %s was trained (sleep.whole), so that it has no rules to choose from", item.Target)
@@ -401,7 +401,7 @@ func groundsText(rule adopt.Rule) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// groundTasks are the tasks whose failures asked for a rule.
+// groundTasks returns the tasks whose failures asked for a rule.
 func groundTasks(rule adopt.Rule) []string {
 	var r night.Rule
 	if json.Unmarshal(rule.Grounds, &r) != nil {

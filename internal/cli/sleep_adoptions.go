@@ -89,7 +89,7 @@ func (s sleepSetup) findSkillFile(t target.Target, file string) (string, error) 
 	return path.Join(path.Dir(t.Path), file), nil
 }
 
-// targets are where the documents of a project are looked for.
+// targets returns the places where the documents of a project are looked for.
 func (s sleepSetup) targets(project string) target.Places {
 	places := target.Places{Project: project, Home: s.folders.Home}
 	for _, dir := range s.loaded.Config.Sleep.Roots {
@@ -145,7 +145,7 @@ func (r adoptionsRoom) Reset(context.Context) error {
 	return os.RemoveAll(filepath.Join(r.setup.dir, adoptedDir))
 }
 
-// adoptionCode is the exit code of an error of adopting; exitOK for another one. What somebody else wrote meanwhile goes first.
+// adoptionCode returns the exit code of an error of adopting, exitOK for another one. An error about what somebody else wrote meanwhile goes first.
 func adoptionCode(err error) int {
 	var (
 		conflict *adopt.Conflict

@@ -64,7 +64,7 @@ func containsFile(dir, file string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// certifiedBy are the documents for which a night has certified a text, by the night that has staged it.
+// certifiedBy returns the documents for which a night has certified a text, by the night that has staged it.
 func certifiedBy(r *night.Report) map[string][]string {
 	out := map[string][]string{}
 	if r == nil || r.Ended.IsZero() || r.Explore {

@@ -98,7 +98,7 @@ func revokeConsent(ctx context.Context, a *app, at sleepFlags, host string) erro
 	})
 }
 
-// destinations are where text and files would go, by the profile: for target, optimizer and
+// destinations returns where text and files would go, by the profile: for target, optimizer and
 // judge in this order.
 func (s sleepSetup) destinations() ([]wiring.Destination, error) {
 	var out []wiring.Destination
@@ -132,7 +132,7 @@ func (s sleepSetup) clients() error {
 	return nil
 }
 
-// remote are the destinations that need consent.
+// remote returns the destinations that need consent.
 func remote(list []wiring.Destination) []bank.Destination {
 	out := []bank.Destination{}
 	for _, d := range list {

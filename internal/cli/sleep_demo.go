@@ -104,7 +104,7 @@ func demoNight(ctx context.Context, a *app, at sleepFlags, dir string, files map
 	return done, err
 }
 
-// demoFiles are the files of the example, by their names below its folder.
+// demoFiles returns the files of the example, by their names below its folder.
 func demoFiles() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(examples.Sleep, "sleep", func(path string, d fs.DirEntry, err error) error {

@@ -95,8 +95,8 @@ func (o *sleepForgetOptions) run(ctx context.Context, a *app, at sleepFlags, nam
 	return tellForgotten(a, setup, s, gone, strange)
 }
 
-// rooms are all that keep something below the folder of sleep. That of nights asks the bank whose they are, and goes
-// before it.
+// rooms returns all rooms that keep something below the folder of sleep. The room of nights asks the bank whose they
+// are, so it goes before the bank.
 func (s sleepSetup) rooms(b *bank.Bank) []bank.Room {
 	return []bank.Room{timersRoom{s}, adoptionsRoom{s}, night.Room{Bank: b, Dir: s.dir}, bank.Own{B: b}}
 }

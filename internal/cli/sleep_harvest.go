@@ -122,7 +122,7 @@ func harvestDone(r harvest.Report) event.HarvestDone {
 	return event.HarvestDone{Stores: len(r.Stores), Sessions: r.Sessions, Turns: r.Turns, Bytes: r.Bytes, Kept: r.Kept.Sessions, DryRun: r.DryRun}
 }
 
-// storeRead is what happened to a store, as an event. It names no file and no text: the result
+// storeRead returns what happened to a store, as an event. It names no file and no text: the result
 // does.
 func storeRead(s harvest.StoreReport) event.StoreRead {
 	e := event.StoreRead{Source: s.Source, State: s.State, Sessions: s.Sessions, Turns: s.Turns, Bytes: s.Bytes, Problems: len(s.Problems)}

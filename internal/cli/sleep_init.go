@@ -258,8 +258,8 @@ func folders(a *app, names []string) ([]string, error) {
 	return out, nil
 }
 
-// folder is a folder of the command line: as it is, from ~, or relative to the working
-// directory.
+// folder returns the path of a folder of the command line: as it is, from ~, or relative to the
+// working directory.
 func (a *app) folder(name string) string {
 	if rest, ok := strings.CutPrefix(name, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
 		if folders, err := config.UserFolders(); err == nil {

@@ -112,7 +112,7 @@ func certifiesText(t *night.Target) string {
 		wording.Plural(testEvery*missing, "more correction", "more corrections"), testEvery, t.Groups.Fresh, t.Can.Needed)
 }
 
-// printNight is a night on one screen, with what to do next.
+// printNight prints a night on one screen, with what to do next.
 func printNight(out printer, s sleepSetup, r *night.Report) {
 	printNightAlone(out, r)
 	out.line("next: " + oneLine(s.command(nextCommand(r))))
@@ -290,7 +290,7 @@ func spentText(r *night.Report) string {
 	return text + ", cost unknown (no price known)"
 }
 
-// nextCommand is the one command that helps on.
+// nextCommand returns the one command that helps to continue.
 func nextCommand(r *night.Report) string {
 	for i := range r.Adopted {
 		if h := r.Adopted[i].Help; h != "" {

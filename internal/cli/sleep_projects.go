@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/night"
 )
 
-// nightProjects are the allowed projects that have sessions or tasks, the innermost first: a session belongs to the
-// first one that it lies in. With --project, those in it or below it, and the folder itself where there are none.
+// nightProjects returns the allowed projects that have sessions or tasks, the innermost first. A session belongs to the
+// first one that it lies in. With --project, it returns those in it or below it, and the folder itself where there are none.
 func (s sleepSetup) nightProjects(ctx context.Context, b *bank.Bank) ([]string, error) {
 	allowed, err := s.projects()
 	if err != nil {

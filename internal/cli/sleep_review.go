@@ -134,7 +134,7 @@ func sayTasks(ctx context.Context, setup sleepSetup, said map[string]bank.Review
 	return b.Say(ctx, "review", said)
 }
 
-// allTasks are all tasks of the bank, by id.
+// allTasks returns all tasks of the bank, by id.
 func allTasks(ctx context.Context, b *bank.Bank) (map[string]bank.Task, error) {
 	known := map[string]bank.Task{}
 	groups, err := b.Groups(ctx)
@@ -275,7 +275,7 @@ func (o *sleepReviewOptions) reviewMined(ctx context.Context, a *app, setup slee
 	return w.print()
 }
 
-// reviewLines are tasks as a review reads them.
+// reviewLines returns tasks as a review reads them.
 func reviewLines(list []minedTask) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -416,7 +416,7 @@ func (w *nightWork) harvest(ctx context.Context) (*harvest.Report, error) {
 	return &r, nil
 }
 
-// options are those of the night of a project.
+// options returns the options of the night of a project.
 func (w *nightWork) options(project string) night.Options {
 	s := w.setup
 	env := func(name string) string { v, _ := s.loaded.Lookup(name); return v }
@@ -471,8 +471,8 @@ func spends(r *night.Report) bool {
 	return false
 }
 
-// nightError is the error of a night that could not do its work, nil of any other one. What a night found is no
-// error.
+// nightError returns the error of a night that could not do its work, nil for any other night. The findings of
+// a night are no error.
 func nightError(r *night.Report) error {
 	if r == nil {
 		return nil

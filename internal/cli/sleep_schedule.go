@@ -164,7 +164,7 @@ func (o *sleepScheduleOptions) chooseKind(ctx context.Context, s sleepSetup) (ti
 	return kind, nil
 }
 
-// profile is what nights are started with. It fails if they could not be carried out.
+// profile returns the profile that nights are started with. It fails if they could not be carried out.
 func (o *sleepScheduleOptions) profile(ctx context.Context, a *app, s sleepSetup, at timer.At, kind timer.Kind) (*timer.Profile, error) {
 	allowed, err := s.projects()
 	if err != nil {
@@ -437,7 +437,7 @@ func unschedule(ctx context.Context, a *app, at sleepFlags) error {
 	return printUnscheduled(a, gone)
 }
 
-// ownTimers are the IDs of all profiles of timers below sleep.dir, and of the user's entries whose profile is not there any more.
+// ownTimers returns the IDs of all profiles of timers below sleep.dir, and of the user's entries whose profile is not there any more.
 func (s sleepSetup) ownTimers(ctx context.Context) ([]string, error) {
 	list, err := s.timers(ctx)
 	if err != nil {

@@ -145,7 +145,7 @@ func dash(n int) string {
 	return fmt.Sprint(n)
 }
 
-// shortID is what suffices of an id to name a session.
+// shortID returns as much of an id as suffices to name a session.
 func shortID(id string) string {
 	if len(id) > 13 {
 		return id[:13]

@@ -50,7 +50,7 @@ that helps.`,
 	return c
 }
 
-// nightArg is the name of a night among arguments, "" for the last one.
+// nightArg returns the name of a night among arguments, "" for the last one.
 func nightArg(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -111,7 +111,7 @@ func showNight(ctx context.Context, a *app, at sleepFlags, id string) error {
 	})
 }
 
-// adoptCommand is the command that adopts all that a night has staged.
+// adoptCommand returns the command that adopts all that a night has staged.
 func adoptCommand(p *night.Proposal) string {
 	if len(p.Items) > 1 {
 		return "skillopt sleep adopt " + p.Night + " --all"
@@ -211,7 +211,7 @@ func requireProposal(s sleepSetup, r *night.Report) (*night.Proposal, error) {
 	return p, err
 }
 
-// nothingStaged is the error of a night without a proposal.
+// nothingStaged returns the error of a night without a proposal.
 func nothingStaged(s sleepSetup, r *night.Report) error {
 	return usagef("night %s has staged nothing; `%s` says why", r.ID, s.command("skillopt sleep show --why "+r.ID))
 }

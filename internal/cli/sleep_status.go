@@ -189,7 +189,7 @@ func (s *sleepStatus) print(a *app, sends []wiring.Destination) error {
 	return nil
 }
 
-// decimalText is a size in few digits, in the units in which sleep.disk is written.
+// decimalText returns a size in few digits, in the units in which sleep.disk is written.
 func decimalText(n int64) string {
 	for _, unit := range []struct {
 		size int64

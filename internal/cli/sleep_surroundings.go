@@ -24,7 +24,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// ownProgram is where this program is: by its name in PATH, which outlives an update, else the file itself.
+// ownProgram returns the path of this program. It is that of its name in PATH, which outlives an update, or else the file itself.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *recording) lookup(name string) (string, bool) {
 	return value, ok
 }
 
-// forTransport are the variables by which connections are made, and forFolders those of the user's folders.
+// forTransport returns the variables by which connections are made, and forFolders returns those of the user's folders.
 func forTransport() []string {
 	return []string{"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 }
@@ -70,8 +70,8 @@ func forFolders() []string {
 	return []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"}
 }
 
-// surroundings are the variables that nights depend on, as they are now: those that reading the profile, its models and the
-// agents' stores asked for, and those that programs are given. Secrets are left out: the file of a timer holds none.
+// surroundings returns the variables that nights depend on, as they are now. Reading the profile, its models and the agents'
+// stores asked for some of them, and programs are given the others. Secrets are left out, because the file of a timer holds none.
 func surroundings(ctx context.Context, a *app, s sleepSetup, sets []string) (map[string]string, error) {
 	r := &recording{names: map[string]string{}}
 	from := *a
@@ -104,7 +104,7 @@ func surroundings(ctx context.Context, a *app, s sleepSetup, sets []string) (map
 	return r.names, nil
 }
 
-// pathIf is the profile of a setup, "" where there is none.
+// pathIf returns the profile of a setup, "" where there is none.
 func pathIf(s sleepSetup) string {
 	if s.found {
 		return s.profile
@@ -162,7 +162,7 @@ func keyHelp(dotenv, name string) string {
 		"or have it print by the system's key store: skillopt sleep schedule --key '%s=%s'", name, dotenv, shellWord(dotenv), name, storeCommand(runtime.GOOS))
 }
 
-// storeCommand is how the key store of a system is asked.
+// storeCommand returns the command that asks the key store of a system.
 func storeCommand(system string) string {
 	if system == "darwin" {
 		return "security find-generic-password -s skillopt -w"

@@ -55,12 +55,12 @@ func (s sleepSetup) reviewedTasks(ctx context.Context, a *app, file string) ([]w
 	return tasks, nil
 }
 
-// nightCommand is the command line of a night on a file.
+// nightCommand returns the command line of a night on a file.
 func nightCommand(project, file string) string {
 	return fmt.Sprintf("skillopt sleep run --project %s --tasks %s", shellWord(project), shellWord(file))
 }
 
-// options are those of the night of a project.
+// options returns the options of the night of a project.
 func (o *sleepRunOptions) options(w *nightWork, project string) night.Options {
 	opts := w.options(project)
 	opts.Explore, opts.Tasks = o.explore, o.reviewed

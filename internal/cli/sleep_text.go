@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// turnFacts are the lines about a turn apart from what was said.
+// turnFacts returns the lines about a turn apart from what was said.
 func turnFacts(t *transcript.Turn) []string {
 	var out []string
 	if len(t.Tools) > 0 {

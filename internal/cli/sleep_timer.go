@@ -57,8 +57,8 @@ func timedBy(a *app, profile string) (*timed, error) {
 	return t, nil
 }
 
-// timedSetup is the setup of nights that a timer starts: the user's profile as it is now, with the flags, the
-// folder and the variables that the timer's profile holds.
+// timedSetup returns the setup of nights that a timer starts. It is the user's profile as it is now, with the
+// flags, the folder and the variables that the timer's profile holds.
 func timedSetup(a *app, t *timed, sets ...string) (sleepSetup, error) {
 	if err := config.SetEnvironment(t.profile.Env); err != nil {
 		return sleepSetup{}, err
@@ -80,7 +80,7 @@ func timedSetup(a *app, t *timed, sets ...string) (sleepSetup, error) {
 // timerID names the entry of a project, "" for all, and of what is kept in a folder.
 func timerID(dir, project string) string { return target.Digest(dir + "\x00" + project)[:16] }
 
-// timerFile is a file of an entry.
+// timerFile returns the path of a file of an entry.
 func (s sleepSetup) timerFile(id, ending string) string {
 	return filepath.Join(s.dir, timersDir, id+ending)
 }
@@ -93,10 +93,10 @@ const (
 	timerLock    = ".lock"
 )
 
-// timerFiles are all endings.
+// timerFiles returns the endings of all files of an entry.
 func timerFiles() []string { return []string{timerProfile, timerState, timerLog, timerLock} }
 
-// host is the machine whose schedulers are told.
+// host returns the machine whose schedulers are told.
 func (s sleepSetup) host() timer.Host { return newTimerHost(s.folders) }
 
 func newTimerHost(f config.Folders) timer.Host {
@@ -222,7 +222,7 @@ func (r timersRoom) Reset(ctx context.Context) error {
 	return errors.Join(err, os.RemoveAll(filepath.Join(r.setup.dir, timersDir)))
 }
 
-// timerCode is the exit code of an error of scheduling; exitOK for another one.
+// timerCode returns the exit code of an error of scheduling, exitOK for another one.
 func timerCode(err error) int {
 	var (
 		input   *timer.InputError

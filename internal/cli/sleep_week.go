@@ -26,8 +26,8 @@ const weekDays = 7
 // mostAdoptions is how many adoptions and rollbacks one screen shows.
 const mostAdoptions = 10
 
-// nextRun is when the next night of the profile comes by itself; nil: none is scheduled, or it is not known. A timer whose
-// entry the scheduler does not have any more starts none.
+// nextRun returns when the next night of the profile comes by itself. It returns nil if none is scheduled, or if that is
+// not known. A timer whose entry the scheduler does not have any more starts none.
 func (s sleepSetup) nextRun(ctx context.Context, now time.Time) (*time.Time, error) {
 	if s.blind {
 		return nil, nil

@@ -155,7 +155,7 @@ func storeStage(ctx context.Context, b *bank.Bank) (s explainStage, troubled str
 	return s, troubled, nil
 }
 
-// sessionStages count the sessions of the project, and the turns of them that were corrected.
+// sessionStages counts the sessions of the project, and the turns of them that were corrected.
 func sessionStages(ctx context.Context, b *bank.Bank, r *night.Report) (sessions, turns explainStage, kept int, err error) {
 	sessions = explainStage{Stage: "session", Examples: []string{}}
 	turns = explainStage{Stage: "turn", Examples: []string{}}

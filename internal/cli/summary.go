@@ -48,7 +48,7 @@ func writeBest(out printer, s *result.Summary) {
 	}
 }
 
-// runScoreText is a score with its metric and interval, and of which answers it is.
+// runScoreText returns a score with its metric and interval, and of which answers it is.
 func runScoreText(of result.RunScore) string {
 	return of.After(fmt.Sprintf("%s %s [%.3f, %.3f] on %s", of.Metric, scoreText(of.Score), *of.Low, *of.High, of.Over()))
 }
@@ -128,7 +128,7 @@ func writeReadBefore(out printer, reads *result.TestReads) {
 // scoreUnits says what interval shows.
 const scoreUnits = "scores are from 0 to 1, in brackets their 95 % intervals"
 
-// interval is a score with its interval; the soft score where it says something else.
+// interval returns a score with its interval, and the soft score where it says something else.
 func interval(s *result.Score) string {
 	if s.Soft == s.Hard {
 		return s.After(fmt.Sprintf("hard %.3f [%.3f, %.3f]  n %d", s.Hard, s.Low, s.High, s.N))

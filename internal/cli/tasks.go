@@ -88,7 +88,7 @@ type taskLint struct {
 	Findings []result.Problem `json:"findings"` // what is odd: the warnings taken apart
 }
 
-// findings are warnings as documents.
+// findings returns warnings as documents.
 func (a *app) findings(warnings []string) []result.Problem {
 	out := make([]result.Problem, len(warnings))
 	for i, w := range warnings {

@@ -115,7 +115,7 @@ func (o *tasksImportOptions) parseColumns() (map[string]string, error) {
 	return out, nil
 }
 
-// source is the folder below which files are read, and what is imported as a path in it.
+// source returns the folder below which files are read, and what is imported as a path in it.
 func (o *tasksImportOptions) source(a *app, path string) (dir, file string, err error) {
 	full := a.absolute(path)
 	info, err := os.Stat(full)

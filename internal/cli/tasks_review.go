@@ -145,7 +145,7 @@ func isLines(path string) bool {
 	return slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// globQuoted takes the meaning from what a pattern would read otherwise.
+// globEscaped returns a path in which the characters that a pattern would read otherwise are escaped.
 func globEscaped(path string) string {
 	if os.PathSeparator == '\\' {
 		return path // where nothing can be quoted
@@ -380,7 +380,7 @@ func fieldTexts(name string, raw json.RawMessage) []string {
 	return out
 }
 
-// textField is a text as it is, and any other value as JSON.
+// textField returns a text as it is, and any other value as JSON.
 func textField(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

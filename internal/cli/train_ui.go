@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/config"
 )
 
-// uiFolder is the folder of the run that train carries out.
+// uiFolder returns the folder that holds the run that train carries out.
 func (o *trainOptions) uiFolder(a *app, l *config.Loaded) string {
 	for _, dir := range []string{o.fork, o.runDir} {
 		if dir != "" {

@@ -30,7 +30,7 @@ func printChecks(out printer, o *trajectory.Outcome) {
 	}
 }
 
-// outcomeCheckText is the verdict of a check on a line: passed equals: 1.
+// outcomeCheckText returns the verdict of a check on a line: passed equals: 1.
 func outcomeCheckText(v trajectory.CheckVerdict) string {
 	var b strings.Builder
 	b.WriteString(strings.ReplaceAll(string(v.Verdict), "_", " ") + "  " + oneLine(v.Check))

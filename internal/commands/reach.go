@@ -13,8 +13,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Reach is what confined programs may read apart from the system: the agent, or, where
-// there is none, the commands of checks.
+// Reach returns what confined programs may read apart from the system. These programs are the agent
+// or, if there is none, the commands of checks.
 func (s *Commands) Reach() (reach.Plan, error) {
 	guard, err := s.Guard()
 	if err != nil {
@@ -76,8 +76,7 @@ func holdsHome(dir, home string) bool {
 	return filepath.Dir(dir) == dir || home != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// configFiles are the files that the config was read from, and those with keys next to
-// them.
+// configFiles returns the files that the config was read from, and those with keys next to them.
 func (s *Commands) configFiles() []reach.Path {
 	kept := []reach.Path{{Path: filepath.Join(s.Loaded.Dir, ".env"), Name: ".env"}}
 	for _, file := range s.Loaded.Files {
@@ -86,7 +85,7 @@ func (s *Commands) configFiles() []reach.Path {
 	return kept
 }
 
-// keptPaths are those of the config that hold answers, records or keys.
+// keptPaths returns the paths of the config that hold answers, records or keys.
 func (s *Commands) keptPaths() []reach.Path {
 	all := []reach.Path{
 		{Path: s.Config.Run.Dir, Name: "run.dir"},

@@ -268,7 +268,7 @@ func isWithin(path, dir string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// real is a path without symbolic links, as far as it is there.
+// real returns a path without symbolic links, as far as it is there.
 func real(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		path = full
@@ -304,8 +304,8 @@ func excludeFolder(dir, other string) []string {
 	return rest
 }
 
-// plainEnviron is what every program may know of the environment, with a home of
-// its own.
+// plainEnviron returns what every program may know of the environment variables, with a home of its
+// own.
 func (s *Commands) plainEnviron(home string) []string {
 	var environ []string
 	for _, v := range env.AllowedVariables(s.Loaded.Lookup) {

@@ -65,7 +65,7 @@ func pageNumber(address string) (int, bool) {
 	return 0, false
 }
 
-// pagesFile is where the pages of a document are, below the root.
+// pagesFile returns the path of the file with the pages of a document, below the root.
 func (c *Corpus) pagesFile(r pageRef) string {
 	name := path.Base(r.file)
 	return path.Join(c.pages, strings.TrimSuffix(name, path.Ext(name))+".json")

@@ -29,7 +29,7 @@ const (
 	usualLines   = 80      // of read
 )
 
-// tools are those of ModeTools.
+// tools returns the tools of ModeTools.
 func tools() []model.Tool {
 	return []model.Tool{
 		{

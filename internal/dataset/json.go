@@ -240,7 +240,7 @@ func (w *window) Read(p []byte) (int, error) {
 // begin marks the beginning of a row.
 func (p *parser) begin() { p.in.from = p.at() }
 
-// at is how many bytes of the text are read.
+// at returns how many bytes of the text are read.
 func (p *parser) at() int64 { return p.dec.InputOffset() }
 
 func (p *parser) token() (json.Token, error) {

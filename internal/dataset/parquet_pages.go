@@ -315,7 +315,7 @@ func checkValues(in *bufio.Reader, as format.Encoding, n int64) error {
 	return nil
 }
 
-// lengthRuns is runs of as many bytes as the four before them say.
+// lengthRuns checks runs of as many bytes as the four before them say.
 func lengthRuns(in *bufio.Reader, width int, n int64) error {
 	var size [4]byte
 	if _, err := io.ReadFull(in, size[:]); err != nil {

@@ -156,7 +156,7 @@ func (n *node) fields(columns [][]parquet.Value) (map[string]any, error) {
 	return m, nil
 }
 
-// value is that of a field.
+// value returns the value of a field.
 func (n *node) value(columns [][]parquet.Value) (any, error) {
 	if n.repeated {
 		return n.items(columns, n)
@@ -164,7 +164,7 @@ func (n *node) value(columns [][]parquet.Value) (any, error) {
 	return n.one(columns)
 }
 
-// one is the value of a field that does not repeat, or of one of its repetitions.
+// one returns the value of a field that does not repeat, or of one of its repetitions.
 func (n *node) one(columns [][]parquet.Value) (any, error) {
 	if len(columns) == 0 {
 		return map[string]any{}, nil // a group of nothing

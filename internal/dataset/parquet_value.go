@@ -18,7 +18,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// scalar is a value of a column as JSON would have it. NaN is nil, which is what writers of
+// scalar returns a value of a column as JSON would have it. NaN is nil, which is what writers of
 // tables mean by it; infinities are "Infinity" and "-Infinity".
 func (n *node) scalar(v parquet.Value) (any, error) {
 	if v.IsNull() {
@@ -41,7 +41,7 @@ func (n *node) scalar(v parquet.Value) (any, error) {
 	return n.binary(v.ByteArray())
 }
 
-// integer is a number, or what it represents.
+// integer returns a number, or what it represents.
 func (n *node) integer(v int64, bits int) (any, error) {
 	switch t := n.element.LogicalType.Value.(type) {
 	case *format.DecimalType:
@@ -86,7 +86,7 @@ func formatUnsigned(v int64, bits int) json.Number {
 	return json.Number(strconv.FormatUint(uint64(v), 10))
 }
 
-// binary is a text, or what the bytes represent, or the bytes.
+// binary returns a text, or what the bytes represent, or the bytes.
 func (n *node) binary(data []byte) (any, error) {
 	switch t := n.element.LogicalType.Value.(type) {
 	case *format.StringType, *format.EnumType, *format.JsonType:
@@ -142,7 +142,7 @@ func float(v float64, bits int) any {
 	return json.Number(strconv.FormatFloat(v, sign, -1, bits))
 }
 
-// half is the value of a number of 16 bits.
+// half returns the value of a number of 16 bits.
 func half(bits uint16) float64 {
 	sign, exponent, fraction := 1.0, int(bits>>10&31), float64(bits&1023)
 	if bits>>15 == 1 {
@@ -207,10 +207,10 @@ func unit(u *format.TimeUnit) time.Duration {
 	return time.Nanosecond
 }
 
-// clock is a time of day.
+// clock returns a time of day as text.
 func clock(v int64, unit time.Duration) string { return at(v, unit).Format("15:04:05.999999999") }
 
-// moment is a date with a time, with its zone where it has one.
+// moment returns a date with a time as text, with its zone where it has one.
 func moment(v int64, unit time.Duration, utc bool) string {
 	if utc {
 		return at(v, unit).Format(time.RFC3339Nano)
@@ -224,8 +224,8 @@ func at(v int64, unit time.Duration) time.Time {
 	return time.Unix(seconds, rest*int64(unit)).UTC()
 }
 
-// int96 is a moment as older writers have it: nanoseconds of a day, and the day, counted from
-// noon of the first of January 4713 BC.
+// int96 returns the text of a moment as older writers have it: nanoseconds of a day, and the day,
+// counted from noon of the first of January 4713 BC.
 func int96(v deprecated.Int96) string {
 	const epoch = 2440588
 	nanos := int64(uint64(v[1])<<32 | uint64(v[0]))

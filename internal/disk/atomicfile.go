@@ -28,7 +28,7 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// WriteIn is WriteFile below root, through no link that leads out of it, and without a flush of the directory.
+// WriteIn writes a file as WriteFile does, but below root, through no link that leads out of it, and without a flush of the directory.
 func WriteIn(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	temp := path.Join(path.Dir(name), "."+path.Base(name)+".tmp-"+rand.Text()[:8])
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -44,9 +44,8 @@ func WriteIn(root *os.Root, name string, data []byte, perm fs.FileMode) error {
 	return nil
 }
 
-// Replace is WriteFile without the flushes: a reader sees the old content or
-// the new, but after a loss of power the file may be empty. It is for what can
-// be made again.
+// Replace writes a file as WriteFile does, but without the flushes: a reader sees the old content
+// or the new, but after a loss of power the file may be empty. It is for what can be made again.
 func Replace(path string, data []byte, perm fs.FileMode) error {
 	return replace(path, data, perm, func(*os.File) error { return nil })
 }

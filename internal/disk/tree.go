@@ -95,8 +95,8 @@ func step(dir *os.Root, at string, e fs.DirEntry, depth int, visit Visit) error 
 	return err
 }
 
-// RemoveAll is os.RemoveAll for folders of any depth: that one keeps a file open for
-// each level, of which there are only that many.
+// RemoveAll removes a folder as os.RemoveAll does, but of any depth: os.RemoveAll keeps a file open
+// for each level, and the number of open files is limited.
 func RemoveAll(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return os.RemoveAll(dir)

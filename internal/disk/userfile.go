@@ -35,7 +35,7 @@ type Error struct {
 // Error names the file.
 func (e *Error) Error() string { return e.Path + ": " + e.Reason() }
 
-// Reason is Error without the name of the file.
+// Reason returns the text of Error without the name of the file.
 func (e *Error) Reason() string {
 	if errors.Is(e.Err, ErrTooLarge) {
 		return fmt.Sprintf("larger than %s, which is the most that is read of it", Size(e.Limit))
@@ -80,7 +80,7 @@ func Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	return f.all()
 }
 
-// ReadIn is Read within root: no link leads out of it.
+// ReadIn reads a file as Read does, but within root: no link leads out of it.
 func ReadIn(ctx context.Context, root *os.Root, name string, limit int64) ([]byte, error) {
 	f, err := OpenIn(ctx, root, name, limit)
 	if err != nil {
@@ -124,7 +124,7 @@ func Open(ctx context.Context, path string, limit int64) (*File, error) {
 		func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|noWait, 0) })
 }
 
-// OpenIn is Open within root: no link leads out of it.
+// OpenIn opens a file as Open does, but within root: no link leads out of it.
 func OpenIn(ctx context.Context, root *os.Root, name string, limit int64) (*File, error) {
 	return open(ctx, filepath.Join(root.Name(), name), limit, func() (fs.FileInfo, error) { return root.Stat(name) },
 		func() (*os.File, error) { return root.OpenFile(name, os.O_RDONLY|noWait, 0) })

@@ -124,7 +124,7 @@ func (d *drafter) assignment(c chunk) string {
 	return b.String()
 }
 
-// excerpt is the beginning of a text on one line.
+// excerpt returns the beginning of a text on one line.
 func excerpt(text string, limit int) string {
 	r := []rune(strings.Join(strings.Fields(text), " "))
 	if len(r) > limit {

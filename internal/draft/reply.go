@@ -25,9 +25,9 @@ const (
 	maxSpec     = 4 << 10 // bytes of one check, as JSON
 )
 
-// CheckTypes are the checks that a drafted task may have, each also with not-:
-// those that look at the answer alone. Checks that run a program, look at files
-// or ask a judge are not for a model to give out.
+// CheckTypes returns the checks that a drafted task may have, each also with not-: those that look
+// at the answer alone. Checks that run a program, look at files or ask a judge are not for a model
+// to give out.
 func CheckTypes() []string {
 	return []string{
 		"equals", "one-of", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any",
@@ -229,8 +229,8 @@ func readCheck(v any) (map[string]any, error) {
 	return c, nil
 }
 
-// plainValue is a value of a check without characters that steer or hide: a
-// reviewer has to see what the check looks for.
+// plainValue returns a value of a check without characters that steer or hide: a reviewer has to
+// see what the check looks for.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -71,7 +71,7 @@ func OpenReview(path string) (*Review, error) {
 	return r, nil
 }
 
-// Path is the file under review.
+// Path returns the path of the file under review.
 func (r *Review) Path() string { return r.path }
 
 // RejectedPath returns the path of the file that keeps rejected tasks.
@@ -88,7 +88,7 @@ func (r *Review) PendingLines() []int {
 	return list
 }
 
-// Number is the line, from 1, on which a task is in the file now.
+// Number returns the line, from 1, on which a task is in the file now.
 func (r *Review) Number(i int) int {
 	n := 1
 	for _, l := range r.lines[:i] {

@@ -55,7 +55,7 @@ func Holds(text, needle string) bool { return holds(words(text), words(needle)) 
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// longestRun is the length of the longest run of words that both have.
+// longestRun returns the length of the longest run of words that both have.
 func longestRun(a, b []string) int {
 	longest := 0
 	row := make([]int, len(b)+1)
@@ -99,5 +99,5 @@ func holds(text, needle []string) bool {
 	return false
 }
 
-// LongestRun is how many words in a row both lists have, at most.
+// LongestRun returns how many words in a row both lists have, at most.
 func LongestRun(a, b []string) int { return longestRun(a, b) }

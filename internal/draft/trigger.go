@@ -37,7 +37,7 @@ type TriggerResult struct {
 	Fell  []Fall        // in the order in which they fell
 }
 
-// Count is how many tasks there are of a kind.
+// Count returns the number of tasks of a kind.
 func (r TriggerResult) Count(kind task.Trigger) int {
 	n := 0
 	for _, t := range r.Tasks {
@@ -48,7 +48,7 @@ func (r TriggerResult) Count(kind task.Trigger) int {
 	return n
 }
 
-// kinds are the kinds of trigger tasks, in the order in which they are asked for.
+// kinds returns the kinds of trigger tasks, in the order in which they are asked for.
 func kinds() []task.Trigger { return []task.Trigger{task.TriggerShould, task.TriggerShouldNot} }
 
 // PlanTriggers returns how many calls a draft of n trigger tasks makes at most, by stage, when

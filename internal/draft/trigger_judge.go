@@ -112,8 +112,8 @@ func (d *triggerDrafter) opinions(ctx context.Context, key string, calls []trigg
 	return out, err
 }
 
-// order is the order in which the prompts of a call are asked about, one kind among the
-// other: prompt order[0] comes first.
+// order returns the order in which the prompts of a call are asked about, with both kinds mixed:
+// prompt order[0] comes first.
 func (d *triggerDrafter) order(n, call int) []int {
 	return rand.New(rand.NewPCG(uint64(d.Seed), uint64(call))).Perm(n)
 }
@@ -163,7 +163,7 @@ func opinionSchema() *model.Schema {
 // both ways says nothing.
 type said map[int]map[bool]bool
 
-// of is the opinion on the prompt with a number, meant to be of a kind.
+// of returns the opinion on the prompt with a number, meant to be of a kind.
 func (s said) of(n int, kind task.Trigger) opinion {
 	if len(s[n]) != 1 {
 		return unsaid

@@ -72,7 +72,7 @@ func (d *triggerDrafter) formatFiles(file int) string {
 	return text
 }
 
-// lean is what the nth call leans towards; the seed decides where the turns begin.
+// lean returns what the nth call leans towards. The seed decides where the turns begin.
 func (d *triggerDrafter) lean(n int) string {
 	leans := slices.Clone(d.prompts.leans)
 	rand.New(rand.NewPCG(uint64(d.Seed), 0x6c65616e)).Shuffle(len(leans), func(i, j int) { leans[i], leans[j] = leans[j], leans[i] })

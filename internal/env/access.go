@@ -56,7 +56,7 @@ func (a *Access) unbind(p *process) {
 	}
 }
 
-// hidden is an error of a task without the task's key.
+// hidden returns an error of a task without the task's key.
 func hidden(err error, hide *redact.Exact) error {
 	var fault *Error
 	if errors.As(err, &fault) {

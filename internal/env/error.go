@@ -19,7 +19,7 @@ const (
 	Refused  Kind = "refused"  // it answered that it could not measure
 )
 
-// FaultClass is the class under which the record counts a fault.
+// FaultClass returns the class under which the record counts a fault.
 func (e *Error) FaultClass() string { return "environment_" + string(e.Kind) }
 
 // IsProgramFault reports whether a fault is of the program itself: it ended, or does not speak

@@ -154,7 +154,7 @@ func (p *process) hasExited() bool {
 	}
 }
 
-// answer is ask with the model of a task at hand.
+// answer returns what ask returns, with the model of a task at hand.
 func (p *process) answer(ctx context.Context, q question) ([]byte, error) {
 	if err := q.access.bind(p); err != nil {
 		return nil, err

@@ -39,8 +39,8 @@ type request struct {
 	Model  *Model          `json:"model,omitempty"` // that the program may use for the task
 }
 
-// Seen is a task whose JSON says how its gold is in the file too, for what depends
-// on all that a program sees of it.
+// Seen returns a task whose JSON says how its gold is in the file too. It is for what depends on
+// all that a program sees of a task.
 func Seen(t task.Task) any {
 	return struct {
 		task.Task

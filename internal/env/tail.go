@@ -38,7 +38,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// text is the end of what was written, without secrets.
+// text returns the end of what was written, without secrets.
 func (t *tail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -112,7 +112,7 @@ func content(fields []byte) (kind string, says []byte, ok bool) {
 	return kind, rest[end+1:], true
 }
 
-// sum is according to what an event is known again, whenever it is sent.
+// sum returns the number by which an event is known again, whenever it is sent.
 func sum(kind string, says []byte) uint64 {
 	h := sha256.New()
 	h.Write([]byte(kind))

@@ -175,7 +175,7 @@ type counter struct {
 	lines int
 }
 
-// line is the number of the line that begins at an offset, from 1; 0: it is too far.
+// line returns the number of the line that begins at an offset, from 1, or 0 if it is too far.
 func (c *counter) line(f io.ReaderAt, offset int64) int {
 	if offset > maxCounted {
 		return 0

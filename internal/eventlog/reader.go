@@ -370,8 +370,8 @@ func (v *look) after(ctx context.Context, n int64, most int) (out []Line, err er
 	}
 }
 
-// lostBetween is the line for events that are missing at the end of a segment, or in those
-// between it and the next one that there is.
+// lostBetween returns the line for events that are missing at the end of a segment, or in the
+// segments between it and the next one that there is.
 func lostBetween(k, next int, from, to int64, damaged *DamagedError) Line {
 	if damaged != nil {
 		return newDamagedLine(from, to, damaged.File, damaged.Line, nameOfLine(damaged.File, damaged.Line)+" is damaged")
@@ -561,7 +561,7 @@ func lineFrom(f *opened, offset int64) (at, n int64, err error) {
 	return 0, 0, nil
 }
 
-// last is the highest number that can be read.
+// last returns the highest number that can be read.
 func (v *look) last() (int64, error) {
 	if len(v.segments) == 0 {
 		return 0, nil
@@ -594,8 +594,8 @@ func (v *look) last() (int64, error) {
 	return 0, nil
 }
 
-// lastIn is the number of the last event of a segment; of one without any that before its
-// first.
+// lastIn returns the number of the last event of a segment; for a segment without any event it
+// returns the number before its first.
 func lastIn(f *opened) (int64, error) {
 	at, n, err := bisect(f, 1<<62)
 	if err != nil {

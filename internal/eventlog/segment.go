@@ -169,8 +169,8 @@ func readHeader(f io.ReaderAt, name string) (h header, size int64, err error) {
 	return h, int64(len(line)) + 1, nil
 }
 
-// headless is the header of a segment whose own one is damaged: it begins with the first of its
-// lines that can be read. First is 0 without any, as that of one that is only begun.
+// headless returns the header of a segment whose own one is damaged: it begins with the first of
+// its lines that can be read. First is 0 without any such line, as in a segment that is only begun.
 func headless(f io.ReaderAt) (h header, size int64, err error) {
 	in := bufio.NewReaderSize(io.NewSectionReader(f, 0, near), maxLine)
 	for at := int64(0); ; {

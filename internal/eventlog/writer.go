@@ -312,7 +312,7 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// learnAll is what the log's owner learns from a segment.
+// learnAll returns a function that learns what the log's owner learns from a segment.
 func learnAll(s *seen) func(fields, line []byte) error {
 	return func(fields, line []byte) error {
 		var bad *json.UnmarshalTypeError

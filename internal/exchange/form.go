@@ -101,5 +101,5 @@ func spans(runs []int, n int) []int {
 	return append(runs, n, 1)
 }
 
-// short is a text that is in the form itself.
+// short returns a text that is in the form itself.
 func short(s string) text { return text{short: s} }

@@ -133,7 +133,7 @@ type writing struct {
 	texts  []string
 }
 
-// number is that of an item, which is written if it was not before.
+// number returns the number of an item, and writes the item if it was not written before.
 func (w *writing) number(it *item) int {
 	if it.number >= 0 {
 		return it.number
@@ -190,7 +190,7 @@ func (k *Keeper) item(role string, parts []raw) *item {
 // maxName is the length of names, of what failed and the like, in bytes.
 const maxName = 200
 
-// name is what is kept of a name.
+// name returns what is kept of a name.
 func (k *Keeper) name(s string) string { return wording.Middle(k.mask.text(s), maxName) }
 
 // hashParts returns the key of something that was said.
@@ -229,7 +229,7 @@ func (k *Keeper) maskPart(p raw) part {
 	return out
 }
 
-// text is what is kept of a text.
+// text returns what is kept of a text.
 func (k *Keeper) text(s string) text {
 	t := k.mask.text(s)
 	if !k.take(len(t)) {
@@ -300,7 +300,7 @@ func rawReasoning(r model.Reasoning) raw {
 	return out
 }
 
-// compact is JSON without blanks; what is none stays as it is.
+// compact returns JSON without blanks; what is no JSON stays as it is, without the blanks around it.
 func compact(b json.RawMessage) string {
 	var buf bytes.Buffer
 	if json.Compact(&buf, b) != nil {
@@ -312,7 +312,7 @@ func compact(b json.RawMessage) string {
 // kindSettings is the role of the settings of a request.
 const kindSettings = ":settings"
 
-// settings are what of a request is neither message nor tool.
+// settings returns what of a request is neither message nor tool.
 func settings(req *model.Request) (role string, parts []raw) {
 	b, err := json.Marshal(Settings{Model: req.Model, Sampling: req.Sampling, ToolChoice: req.ToolChoice})
 	if err != nil { // a sampling that is no number

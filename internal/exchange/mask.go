@@ -49,7 +49,7 @@ type rawKey struct {
 	size int
 }
 
-// text is what is kept of a text.
+// text returns what is kept of a text.
 func (m *Mask) text(s string) string {
 	if len(s) < minKnown || len(s) > maxKnown {
 		return m.maskText(s)
@@ -83,7 +83,7 @@ func (m *Mask) maskText(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// sum is the SHA-256 of s in hexadecimal digits.
+// sum returns the SHA-256 of s in hexadecimal digits.
 func sum(s string) string { return hashBytes([]byte(s)) }
 
 func hashBytes(b []byte) string {
@@ -118,7 +118,7 @@ func withoutBase64(s string) string {
 // lineOfBase64 is the length from which a whole line of such characters continues in the next.
 const lineOfBase64 = 60
 
-// base64Run is the length of what s begins with that is base64.
+// base64Run returns the length of the base64 that s begins with.
 func base64Run(s string) int {
 	line, end := 0, 0
 	for i := 0; i < len(s); i++ {

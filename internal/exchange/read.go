@@ -159,7 +159,7 @@ func (r *reader) message(number int, m message, texts []string) {
 	r.out.Messages = append(r.out.Messages, out)
 }
 
-// of is a text, whose pieces are among texts.
+// of returns a text whose pieces are among texts.
 func (t text) of(texts []string) string {
 	if len(t.places) == 0 {
 		return t.short

@@ -88,7 +88,7 @@ func (c *client) base(given, usual string) (*url.URL, error) {
 	return u.JoinPath("/"), nil
 }
 
-// hostPort is the host of an address with its port.
+// hostPort returns the host of an address with its port.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -195,8 +195,8 @@ func (c *client) ask(ctx context.Context, r request, use func(*http.Response) er
 	}
 }
 
-// backoff is how long is waited after a try that failed, when no one says: 1 s, 2 s, 4 s and
-// so on.
+// backoff returns how long to wait after a try that failed, when no one says: 1 s, 2 s, 4 s and so
+// on.
 func backoff(try int) time.Duration { return min(time.Second<<min(try-1, 10), time.Minute) }
 
 // finalError returns the error of a request that is given up.
@@ -214,7 +214,7 @@ func (c *client) finalError(r request, tries int, err error) error {
 	return &Error{Origin: r.name(), Err: errors.Join(kind, err), Msg: fmt.Sprintf("%s is not reached, in %d tries: %v", r.url.Host, tries, reason(err))}
 }
 
-// reason is what the last of joined errors says, without what may be secret in addresses.
+// reason returns what the last of joined errors says, without what may be secret in addresses.
 func reason(err error) string {
 	for {
 		joined, ok := err.(interface{ Unwrap() []error })

@@ -130,7 +130,7 @@ func (f *fetcher) pin(o *outcome) error {
 	return nil
 }
 
-// fault is an error of the file system, or of the context.
+// fault returns an error of the file system, or of the context.
 func (f *fetcher) fault(file File, err error) error {
 	return &Error{Origin: file.Origin, Path: file.Path, Msg: fmt.Sprintf("%s: %s", filepath.Join(f.dir, file.Path), disk.Reason(err)), Err: err}
 }
@@ -358,8 +358,8 @@ func (d *download) fill(ctx context.Context) error {
 	}
 }
 
-// urls are where the file may be. Hugging Face sends on even for files that it keeps itself,
-// where a token is not sent along; below raw it does not.
+// urls returns the addresses where the file may be. Hugging Face redirects even for files that it
+// keeps itself, where a token is not sent along; below raw it does not.
 func (d *download) urls() ([]*url.URL, error) {
 	u, err := url.Parse(d.file.URL)
 	if err != nil {
@@ -524,7 +524,7 @@ func (d *download) tooMuch(most int64) error {
 	return &Error{Origin: d.file.Origin, Path: d.file.Path, Err: ErrHash, Msg: fmt.Sprintf("more than the %d bytes come that it has", most)}
 }
 
-// full is the error of a write. What is here is kept.
+// full returns the error of a write. What is here is kept.
 func (d *download) full(err error) error {
 	return &Error{Origin: d.file.Origin, Path: d.file.Path, Err: err, Msg: fmt.Sprintf("%s after %d bytes of %s: make room in %s and fetch again; what is here is kept", disk.Reason(err), d.sums.size, total(d.file.Size), d.dir)}
 }

@@ -108,7 +108,7 @@ func (s Source) String() string {
 	return plainURL(s.URL)
 }
 
-// plainURL is an address without what may be secret in it.
+// plainURL returns an address without what may be secret in it.
 func plainURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Bound is the upper bound of a training run.
+// Bound returns the upper bound of a training run.
 func Bound(s *session.Session, o train.Options) result.Plan {
 	p := result.Plan{
 		Stages:    o.Plan(s.Data.Sizes()),
@@ -55,7 +55,7 @@ func bound(s *session.Session, p *result.Plan, tasks []task.Task) {
 	}
 }
 
-// turns is how often a chat target is asked at most in a rollout of one of the tasks.
+// turns returns how often a chat target is asked at most in a rollout of one of the tasks.
 func turns(s *session.Session, tasks []task.Task) int {
 	pages := session.Pages(s)
 	if slices.ContainsFunc(tasks, func(t task.Task) bool { return len(pages.Addresses(t)) > 0 }) {
@@ -64,7 +64,7 @@ func turns(s *session.Session, tasks []task.Task) int {
 	return 1
 }
 
-// Rollouts is the plan of a number of rollouts over splits.
+// Rollouts returns the plan of a number of rollouts over splits.
 func Rollouts(s *session.Session, rollouts int, splits ...task.Split) result.Plan {
 	p := result.Plan{Simulated: s.Simulated(), Unreviewed: s.CountDrafts(splits), Limit: s.Config.Tasks.Limit, Stages: []result.StageCalls{{Stage: model.StageRollout, Calls: rollouts}}}
 	var tasks []task.Task

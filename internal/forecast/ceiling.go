@@ -17,7 +17,7 @@ type ceiling struct {
 	open, before        int // tasks of the step under way, 0: none is; calls before it
 }
 
-// room is train.Deps.Pace, after that many calls.
+// room returns how many tasks of a unit there is room for after that many calls, as train.Deps.Pace does.
 func (c *ceiling) room(unit train.Unit, used int) (tasks int, err error) {
 	left := c.calls - used - unit.Closing
 	switch unit.Name {
@@ -63,7 +63,7 @@ func (c *ceiling) close(used int) {
 	}
 }
 
-// need is what a step of that many tasks takes, by the mean of those before it.
+// need returns how many calls a step of that many tasks takes, by the mean of those before it.
 func (c *ceiling) need(tasks int) int {
 	switch {
 	case c.alone:
@@ -74,7 +74,7 @@ func (c *ceiling) need(tasks int) int {
 	return c.spent/c.steps + (tasks-c.tasks/c.steps)*c.each
 }
 
-// used is how many calls the dry run has counted.
+// used returns how many calls the dry run has counted.
 func (r *dryRun) used() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -213,7 +213,7 @@ func (r *dryRun) Run(ctx context.Context, p rollout.Place, t task.Task, s skill.
 	return out, err
 }
 
-// pages are as long as they may be, or none.
+// pages returns pages that are as long as they may be, or nil.
 func (r *dryRun) pages() *rollout.Pages {
 	p := session.Pages(r.session)
 	if p == nil || !r.scenario.again {
@@ -233,7 +233,7 @@ func reason(hard float64) string {
 	return "the answer is not the expected one"
 }
 
-// answer is as long as the reference, with a sentence around it.
+// answer returns a text as long as the reference, with a sentence around it.
 func answer(t task.Task) string {
 	reply := strings.Repeat("word ", priorReply/5)
 	if len(t.Gold) > 0 {
@@ -290,7 +290,7 @@ func (d *standIn) repeats(c caller.Call) bool {
 	return false
 }
 
-// forecastPlace is where the n-th rollout is that is made to see its prompt.
+// forecastPlace returns the place of the n-th rollout that is made to see its prompt.
 func forecastPlace(n int) rollout.Place {
 	return rollout.Place{Prefix: "forecast/compare/", Sample: n}
 }

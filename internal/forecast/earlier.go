@@ -91,8 +91,8 @@ func (m measured) seedPrompts(ctx context.Context, j *journal.Journal) error {
 	return nil
 }
 
-// earlier is what the newest run of this configuration measured, if there is one, or else
-// what runs of others tell.
+// earlier returns what the newest run of this configuration measured, if there is one, or else what
+// runs of other configurations report.
 func (s *forecaster) earlier(ctx context.Context) (measured, error) {
 	s.speeds = map[string]*session.Speed{}
 	for _, role := range s.Models.Roles() {
@@ -138,7 +138,7 @@ func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 // maxProjection is how many bytes are read of a file that is written from a record.
 const maxProjection = 1 << 30
 
-// historyIn is what the run in dir has decided so far, nil if nothing is known.
+// historyIn returns what the run in dir has decided so far, nil if nothing is known.
 func historyIn(dir string) *result.History {
 	data, err := disk.Read(context.Background(), filepath.Join(dir, run.HistoryFile), maxProjection)
 	var h result.History

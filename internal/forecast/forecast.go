@@ -69,7 +69,7 @@ const (
 // takes about ten seconds and a gigabyte.
 const mostSimulated = 300_000
 
-// playedRollouts is how many rollouts a dry run makes at most, with those that another run has
+// playedRollouts returns how many rollouts a dry run makes at most, with those that another run has
 // paid for.
 func playedRollouts(s *session.Session, o train.Options) int {
 	o.Earlier = nil
@@ -82,8 +82,8 @@ func playedRollouts(s *session.Session, o train.Options) int {
 	return n
 }
 
-// Foretell is Add for a run that is about to begin: it does not depend on a forecast,
-// and warns if there is none.
+// Foretell adds a forecast to the plan of a run that is about to begin, as Add does. The run does
+// not depend on a forecast: Foretell warns if there is none.
 func Foretell(ctx context.Context, s *session.Session, o train.Options, p *result.Plan) {
 	if err := Add(ctx, s, o, p); err != nil {
 		s.Warn(fmt.Sprintf("there is no forecast of this run: %v", err))

@@ -21,8 +21,8 @@ const (
 	enoughSeen = 4
 )
 
-// otherHelps are shares of edits that help which are played in dry runs next to the usual ones, where
-// earlier runs say how often candidates survive.
+// otherHelps returns shares of edits that help which are played in dry runs next to the usual ones,
+// where earlier runs say how often candidates survive.
 func otherHelps() []float64 { return []float64{0.1, 0.25, 0.75} }
 
 // learned is what finished runs of other configurations in the same folder report the
@@ -127,9 +127,9 @@ func (l *learned) count(st result.StepRecord) {
 	}
 }
 
-// helps is the share of edits that help with which candidates of a dryRun survive as
-// often as those of earlier runs did; the usual one while too few were judged. Of the
-// scenarios that were played in dry runs it is the nearest.
+// helps returns the index of the dry run whose candidates survive as often as those of earlier runs
+// did, by its share of edits that help. Of the scenarios that were played in dry runs it is the
+// nearest. While too few candidates were judged it is 0, the usual share.
 func (l learned) helps(runs []*dryRun) int {
 	if l.judged < enoughSeen {
 		return 0

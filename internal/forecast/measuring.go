@@ -69,7 +69,7 @@ func (s *forecaster) sampleRollouts(ctx context.Context, m Measuring, again bool
 	return r, n, nil
 }
 
-// times is a dry run with that many times the calls.
+// times returns a dry run with that many times the calls.
 func (r *dryRun) times(by float64) *dryRun {
 	out := &dryRun{session: r.session, tally: map[stageRole]tally{}}
 	n := func(v int) int { return int(math.Round(float64(v) * by)) }

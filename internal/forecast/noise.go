@@ -16,7 +16,7 @@ import (
 // NoiseFile is what an A/A pass leaves in its run.
 const NoiseFile = result.NoiseFile
 
-// NoiseDir is one folder for each configuration.
+// NoiseDir returns the folder of the noise, one for each configuration.
 func NoiseDir(s *session.Inputs) (string, error) {
 	id, err := s.Identity()
 	if err != nil {
@@ -34,8 +34,8 @@ func NoiseDir(s *session.Inputs) (string, error) {
 	return filepath.Join(base, s.RunName()+"-noise-"+session.Digest(text)[:8]), nil
 }
 
-// KnownNoise is what an earlier A/A pass of this configuration has found, nil if
-// there was none.
+// KnownNoise returns what an earlier A/A pass of this configuration has found, nil if there was
+// none.
 func KnownNoise(s *session.Inputs) (*result.Noise, error) {
 	as := *s
 	as.Identify("evaluate", "noise")

@@ -59,8 +59,8 @@ func fill(schema any) any {
 	return strings.Repeat("word ", 12)
 }
 
-// scores is what a rollout scores. Of candidates that are held to what was won, and of several
-// answers to a train task, a few are otherwise: what follows from that is counted too.
+// scores returns the score of a rollout. A few scores of candidates that are held to what was won,
+// and of several answers to a train task, are otherwise: what follows from that is counted too.
 func (r *dryRun) scores(p rollout.Place, t task.Task, s skill.Skill) float64 {
 	hard := r.solves(t, s)
 	varies := r.keep && p.Sample == 0 && strings.HasSuffix(p.Prefix, "/gate/cand") || r.several && strings.HasSuffix(p.Prefix, "/rollout")
@@ -70,7 +70,7 @@ func (r *dryRun) scores(p rollout.Place, t task.Task, s skill.Skill) float64 {
 	return hard
 }
 
-// solves is 1 when the skill holds enough edits that help for this task.
+// solves returns 1 when the skill holds enough edits that help for this task.
 func (r *dryRun) solves(t task.Task, s skill.Skill) float64 {
 	good := strings.Count(s.Text(), helpful)
 	if r.alone && r.scenario.helps > 0 && skill.ExampleRanges(s.Text()) != nil {
@@ -83,7 +83,7 @@ func (r *dryRun) solves(t task.Task, s skill.Skill) float64 {
 	return 0
 }
 
-// chance is a number in [0, 1) that a text represents.
+// chance returns a number in [0, 1) that a text represents.
 func chance(text string) float64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
@@ -114,7 +114,7 @@ func (r *dryRun) ask(prefix string) optimize.Ask {
 	}
 }
 
-// reply is what a placeholder says in a stage.
+// reply returns what a placeholder says in a stage.
 func (r *dryRun) reply(key, stage string) string {
 	why := strings.Repeat("word ", 24)
 	patch := func(n int) map[string]any { return map[string]any{"reasoning": why, r.mode.Key(): r.items(key, n)} }
@@ -153,7 +153,7 @@ func (r *dryRun) reply(key, stage string) string {
 	return string(text)
 }
 
-// items are n proposals of a placeholder, in the form of the update mode.
+// items returns n proposals of a placeholder, in the form of the update mode.
 func (r *dryRun) items(key string, n int) []any {
 	out := make([]any, n)
 	for i := range out {
@@ -170,7 +170,7 @@ func (r *dryRun) items(key string, n int) []any {
 	return out
 }
 
-// edit is a line of its own that helps or not.
+// edit returns a line of its own that helps or not.
 func (r *dryRun) edit(key string) string {
 	text := fmt.Sprintf("- Rule %.0f", 1e6*chance(key))
 	if chance(key+"?") < r.scenario.helps && !r.isPaid(key) {
@@ -179,7 +179,7 @@ func (r *dryRun) edit(key string) string {
 	return text + strings.Repeat(" word", max(0, r.scenario.length-len(text))/5)
 }
 
-// grown is the skill with an edit more.
+// grown returns the skill with one edit more.
 func (r *dryRun) grown(key string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

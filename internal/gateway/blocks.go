@@ -77,7 +77,7 @@ func parameters(n node) json.RawMessage {
 	return n.bytes()
 }
 
-// texts are the values of a string or of a list of them.
+// texts returns the values of a string or of a list of them.
 func texts(n node) []string {
 	if n.isText() {
 		return []string{n.text()}
@@ -89,8 +89,7 @@ func texts(n node) []string {
 	return out
 }
 
-// count is a number of tokens in a request; 0 when it is absent or makes no
-// sense.
+// count returns a number of tokens in a request, 0 when it is absent or makes no sense.
 func count(n node) int {
 	i := n.integer()
 	if i == nil || *i < 0 || *i > 1<<31 {

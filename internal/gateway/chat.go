@@ -126,8 +126,8 @@ func (d *chatDecoder) content(n node) ([]model.Part, error) {
 	return parts, nil
 }
 
-// chatReasoning is what servers with reasoning add to an answer, and some agents
-// hand back. The wire itself has no place for it.
+// chatReasoning returns the reasoning that some servers add to an answer, and that some agents hand
+// back. The wire itself has no place for it.
 func chatReasoning(m node) []model.Part {
 	words, details := m.get("reasoning_content", "reasoning").text(), m.get("reasoning_details")
 	if words == "" && !details.isList() {
@@ -227,8 +227,7 @@ func (d *chatDecoder) format() error {
 	return err
 }
 
-// openAISchema is the form of the answer that is asked for. "json_object" asks
-// for any object.
+// openAISchema returns the form of the answer that is asked for. "json_object" asks for any object.
 func openAISchema(kind string, name, schema node) (*model.Schema, error) {
 	switch kind {
 	case "", "text":

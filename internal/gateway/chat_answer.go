@@ -22,7 +22,7 @@ func chatHead(q agentRequest, h head, kind string) object {
 	return object{{"id", "chatcmpl-" + h.id}, {"object", kind}, {"created", h.at.Unix()}, {"model", q.asked}}
 }
 
-// chatRest is what is at the end of an answer.
+// chatRest returns what is at the end of an answer.
 func chatRest(r model.Response) object {
 	var o object
 	if r.Fingerprint != "" {
@@ -46,7 +46,7 @@ func chatFinish(f model.Finish) string {
 	return "stop"
 }
 
-// chatUsage is nil when nothing was counted.
+// chatUsage returns the usage as the wire has it, nil when nothing was counted.
 func chatUsage(u trajectory.Usage) object {
 	if u == (trajectory.Usage{}) {
 		return nil
@@ -130,7 +130,7 @@ func (s *chatStream) chunk(delta object, finish any) {
 	s.send("", append(o, member{"choices", []object{choice}}))
 }
 
-// ping is a comment, which readers of events pass over.
+// ping writes a comment, which readers of events pass over.
 func (s *chatStream) ping() {
 	s.open()
 	s.raw(": waiting\n\n")
@@ -156,7 +156,7 @@ func (s *chatStream) fail(f *fault) {
 	s.send("", v)
 }
 
-// refuseChat is a failure in OpenAI's form.
+// refuseChat returns the status and the body of a failure in OpenAI's form.
 func refuseChat(f *fault) (int, any) {
 	kind, code := openAIKind(f)
 	return f.status(), object{{"error", object{{"message", f.formatMessage("maximum context length exceeded")}, {"type", kind}, {"code", code}, {"param", nil}}}}

@@ -104,8 +104,8 @@ func newMessage(role string, parts []model.Part) model.Message {
 	return model.Message{Role: role, Parts: parts}
 }
 
-// separator is between texts that an agent sent as blocks of their own. An
-// answer is one text, in however many pieces it came.
+// separator returns what is put between texts that an agent sent as blocks of their own. An answer
+// is one text, in however many pieces it came.
 func separator(role string) string {
 	if role == model.Assistant {
 		return ""
@@ -182,7 +182,7 @@ func newToolResult(id string, failed bool, parts []model.Part) model.ToolResult 
 	return r
 }
 
-// pieces are the parts of an answer, also of one that is text only.
+// pieces returns the parts of an answer, also of one that is text only.
 func pieces(r model.Response) []model.Part {
 	if len(r.Parts) > 0 {
 		return dropEmpty(r.Parts)

@@ -13,8 +13,8 @@ const (
 	tokensPerPiece = 4 // what frames a message, a tool, a call
 )
 
-// estimate is about how many tokens a request has: no tokenizer is at hand that
-// fits every model, and agents use the count only to see how full a context is.
+// estimate returns about how many tokens a request has. No tokenizer is at hand that fits every
+// model, and agents use the count only to see how full a context is.
 func estimate(req model.Request) int64 {
 	var chars, tokens int
 	add := func(s string) { chars += utf8.RuneCountInString(s) }

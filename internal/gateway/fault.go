@@ -86,8 +86,8 @@ func agents(c model.Code) bool {
 	return c == model.BadRequest || c == model.ContextLength || c == model.ContentFilter
 }
 
-// status is the HTTP status of a failure. What is final never has one that the
-// clients of vendors try again on (408, 409, 429, 5xx).
+// status returns the HTTP status of a failure. A final failure never has one that the clients of
+// vendors try again on (408, 409, 429, 5xx).
 func (f *fault) status() int {
 	if f.large {
 		return http.StatusRequestEntityTooLarge
@@ -118,7 +118,7 @@ func (f *fault) status() int {
 // opencode none but codex asks again on 402; that one stops on 400.
 const statusStop = http.StatusPaymentRequired
 
-// headers are those that the clients of vendors read next to the status.
+// headers sets the headers that the clients of vendors read next to the status.
 func (f *fault) headers(h http.Header) {
 	if f.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.after.Seconds()))))

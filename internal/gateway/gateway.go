@@ -145,8 +145,8 @@ func loopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// URL is the root, such as http://127.0.0.1:41234. Agents of the two wires of
-// OpenAI get it with /v1 behind it, the others as it is.
+// URL returns the root, such as http://127.0.0.1:41234. Agents of the two wires of OpenAI get it
+// with /v1 after it, the others as it is.
 func (g *Gateway) URL() string { return "http://" + g.listen.Addr().String() }
 
 // Open begins a session. It fails for a key that is in use or too weak, and once
@@ -180,7 +180,7 @@ func (g *Gateway) enter() bool {
 	return true
 }
 
-// id is a random name of n bytes in hexadecimal.
+// id returns a random name of n bytes in hexadecimal.
 func (g *Gateway) id(n int) (string, error) {
 	b := make([]byte, n)
 	g.random.Lock()

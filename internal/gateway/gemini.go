@@ -170,9 +170,8 @@ func (d *geminiDecoder) model(content node) error {
 	return nil
 }
 
-// geminiSigned is the reasoning whose signature is at a part. Thoughts
-// without one go back to no model, and agents put words of their own where a
-// signature is missing; those are dropped.
+// geminiSigned returns the reasoning whose signature is at a part. Thoughts without one go back to
+// no model. Agents put words of their own where a signature is missing; those are dropped.
 func geminiSigned(p node) []model.Part {
 	signature := p.get("thoughtSignature", "thought_signature").text()
 	plain, err := base64.StdEncoding.DecodeString(signature)

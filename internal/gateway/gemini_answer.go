@@ -23,8 +23,7 @@ func geminiAnswer(q agentRequest, r reply) any {
 	return o
 }
 
-// geminiFinish is the wire's reason. A refusal in words is an ordinary answer
-// there.
+// geminiFinish returns the wire's reason. A refusal in words is an ordinary answer there.
 func geminiFinish(f model.Finish) string {
 	switch f {
 	case model.FinishLength:
@@ -50,9 +49,8 @@ func geminiUsage(u trajectory.Usage) object {
 	}
 }
 
-// geminiParts are the parts of an answer. What a thought needs on its way back
-// is as a signature at the part that follows it: agents keep that, and drop
-// thoughts.
+// geminiParts returns the parts of an answer. What a thought needs on its way back is as a
+// signature at the part that follows it: agents keep that, and drop thoughts.
 func geminiParts(r model.Response) []object {
 	parts := []object{}
 	var pending []model.Reasoning
@@ -111,8 +109,8 @@ func geminiKept(r *model.Reasoning) (geminiThought, bool) {
 	return kept, err == nil
 }
 
-// geminiSignature is that of one thought of a Gemini model, unchanged, or carries
-// whatever else there is.
+// geminiSignature returns the signature of a single thought of a Gemini model, unchanged, or one
+// that carries whatever else there is.
 func geminiSignature(list []model.Reasoning) string {
 	if len(list) == 1 && list[0].Provider == gemini {
 		if kept, ok := geminiKept(&list[0]); ok {
@@ -133,7 +131,7 @@ func newGeminiStream(q agentRequest, h head, e *events) stream {
 	return &geminiStream{events: e, q: q, head: h}
 }
 
-// ping is an empty line: readers of this wire take nothing else between events.
+// ping writes an empty line: readers of this wire take nothing else between events.
 func (s *geminiStream) ping() { s.raw("\n\n") }
 
 func (s *geminiStream) finish(r model.Response) {
@@ -156,7 +154,7 @@ func (s *geminiStream) put(v any) {
 	s.send("", v)
 }
 
-// refuseGemini is a failure in Google's form.
+// refuseGemini returns the status and the body of a failure in Google's form.
 func refuseGemini(f *fault) (int, any) {
 	status, name := f.status(), "INTERNAL"
 	switch f.code {

@@ -121,44 +121,43 @@ func (g *Gateway) newHandle(s Session, key string) *Handle {
 	return h
 }
 
-// Key is what requests of this session carry, as an API key.
+// Key returns what requests of this session carry as an API key.
 func (h *Handle) Key() string { return h.key }
 
-// Calls is how many calls of the client have begun.
+// Calls returns how many calls of the client have begun.
 func (h *Handle) Calls() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.calls
 }
 
-// Usage is the sum over all answers.
+// Usage returns the sum of the usage over all answers.
 func (h *Handle) Usage() trajectory.Usage {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.usage
 }
 
-// Err is the first failure that kept an answer from the agent: what the client
-// returned, or a *RefusedError; nil if there was none. A prompt that is too long
-// or that a filter refused is the agent's own and none of these, nor is a request
-// that the agent or Close gave up, nor the session's own limit.
+// Err returns the first failure that kept an answer from the agent: what the client returned, or a
+// *RefusedError. It returns nil if there was none. A prompt that is too long or that a filter
+// refused is the agent's own and does not count. A request that the agent or Close gave up does not
+// count either, nor does the session's own limit.
 func (h *Handle) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.failure
 }
 
-// Limit is the limit of the session that refused a call, nil if none did.
+// Limit returns the limit of the session that refused a call, nil if none did.
 func (h *Handle) Limit() *LimitError {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.limit
 }
 
-// Transcript is what agent, tools and model said through the session so far, in
-// the order in which it was seen: messages of the user, texts of the model, and
-// its calls (Action is the tool's name and its arguments) with their results.
-// System prompts are left out.
+// Transcript returns what agent, tools and model said through the session so far, in the order in
+// which it was seen: messages of the user, texts of the model, and its calls (Action is the tool's
+// name and its arguments) with their results. System prompts are left out.
 func (h *Handle) Transcript() []trajectory.Turn {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -99,8 +99,8 @@ func (g *Gateway) session(key string) (h *Handle, ended bool) {
 	return nil, g.past.has(sum)
 }
 
-// Strangers is how many requests came so far with a key that is not that of a session,
-// nor was. An agent that was not answered at all has sent them, perhaps.
+// Strangers returns how many requests came so far with a key that neither is nor was that of a
+// session. An agent that was not answered at all has perhaps sent them.
 func (g *Gateway) Strangers() int64 { return g.strangers.Load() }
 
 // maxPast bounds how many keys of ended sessions are distinguished from those of no one.

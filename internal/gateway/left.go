@@ -5,7 +5,7 @@ import "github.com/seed-f4525e22/skillopt/trajectory"
 // LeftOut is something in an agent's request that did not reach the model.
 type LeftOut = trajectory.LeftOut
 
-// Whats are the words for things left out, for people.
+// Whats returns the words for things left out, for people.
 func Whats(list []LeftOut) []string {
 	var out []string
 	for _, l := range list {
@@ -56,8 +56,8 @@ func (r *remarks) fields(n node, names ...string) {
 	}
 }
 
-// LeftOut is what of the requests of the session did not reach the model so far,
-// each thing once, in the order in which it was met.
+// LeftOut returns what of the requests of the session did not reach the model so far, each thing
+// once, in the order in which it was met.
 func (h *Handle) LeftOut() []LeftOut {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -61,8 +61,8 @@ type messagesDecoder struct {
 	loaded []string // tools that results refer to
 }
 
-// messagesEffort is the effort that is asked for. Older requests give a number
-// of tokens to think with instead.
+// messagesEffort returns the effort that is asked for. Older requests give a number of tokens to
+// think with instead.
 func messagesEffort(body node) string {
 	if effort := body.get("output_config").get("effort").text(); effort != "" {
 		return effort

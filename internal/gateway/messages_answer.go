@@ -12,8 +12,7 @@ func messagesAnswer(q agentRequest, r reply) any {
 	return messagesMessage(q, r.head, messagesContent(r.resp), messagesEnd(q, r.resp), r.resp.Usage)
 }
 
-// messagesMessage is a message; end is messagesEnd of it, or messagesOpen until
-// it has ended.
+// messagesMessage returns a message. end is messagesEnd of it, or messagesOpen until it has ended.
 func messagesMessage(q agentRequest, h head, content []any, end object, u trajectory.Usage) object {
 	o := object{
 		{"id", "msg_" + h.id},
@@ -61,7 +60,7 @@ func messagesUsage(u trajectory.Usage) object {
 	}
 }
 
-// messagesContent are the blocks of an answer.
+// messagesContent returns the blocks of an answer.
 func messagesContent(r model.Response) []any {
 	blocks := []any{}
 	for _, p := range pieces(r) {
@@ -77,8 +76,8 @@ func messagesContent(r model.Response) []any {
 	return blocks
 }
 
-// messagesThinking is the block of Anthropic itself, unchanged, or one that
-// carries the reasoning of another provider.
+// messagesThinking returns the block of Anthropic itself, unchanged, or one that carries the
+// reasoning of another provider.
 func messagesThinking(r *model.Reasoning) any {
 	if block, ok := own(r, anthropic, "thinking", "redacted_thinking"); ok {
 		return block
@@ -166,7 +165,7 @@ func (s *messagesStream) fail(f *fault) {
 	s.send("error", v)
 }
 
-// refuseMessages is a failure in Anthropic's form.
+// refuseMessages returns the status and the body of a failure in Anthropic's form.
 func refuseMessages(f *fault) (int, any) {
 	status, kind := f.status(), "api_error"
 	switch f.code {

@@ -86,8 +86,8 @@ func (p *parser) value(r gjson.Result, depth int) node {
 	return n
 }
 
-// plain is the value of a string. Half of a surrogate pair is U+FFFD, which
-// encoding/json knows best.
+// plain returns the value of a string. Half of a surrogate pair becomes U+FFFD, which encoding/json
+// knows best.
 func plain(r gjson.Result) string {
 	var s string
 	if strings.Contains(r.Raw, `\u`) && json.Unmarshal([]byte(r.Raw), &s) == nil {
@@ -115,7 +115,7 @@ func (n node) get(names ...string) node {
 	return node{}
 }
 
-// each are the elements of a list; none of anything else.
+// each returns the elements of a list, none of anything else.
 func (n node) each() []node {
 	if n.kind != '[' {
 		return nil
@@ -130,17 +130,17 @@ func (n node) isObject() bool { return n.kind == '{' }
 func (n node) isTrue() bool   { return n.kind == 't' }
 func (n node) isFalse() bool  { return n.kind == 'f' }
 
-// text is the value of a string, "" of anything else.
+// text returns the value of a string, "" of anything else.
 func (n node) text() string { return n.str }
 
 // rawText returns the value as it was written.
 func (n node) rawText() string { return strings.Clone(n.raw) }
 
-// bytes is the value as it was written, in memory that is the caller's own: the
-// body that a node points into may be large, and what is kept of it small.
+// bytes returns the value as it was written, in memory that is the caller's own: the body that a
+// node points into may be large, and what is kept of it small.
 func (n node) bytes() []byte { return []byte(n.raw) }
 
-// float is the value of a number; nil of anything else, and of one that is out
+// float returns the value of a number. It returns nil of anything else, and of a number that is out
 // of range.
 func (n node) float() *float64 {
 	if n.kind != '0' {
@@ -153,7 +153,7 @@ func (n node) float() *float64 {
 	return &f
 }
 
-// integer is the value of a whole number; nil of anything else.
+// integer returns the value of a whole number, nil of anything else.
 func (n node) integer() *int64 {
 	f := n.float()
 	if f == nil || *f != math.Trunc(*f) || math.Abs(*f) > 1<<53 {

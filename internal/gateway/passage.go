@@ -79,7 +79,7 @@ func (p *passing) object(n node, one func(node) (string, bool)) (string, bool) {
 	return "{" + b.String() + "}", true
 }
 
-// list is likewise for a list; it returns how many elements are left.
+// list writes a list with what one makes of its elements, as object does, and returns how many elements are left.
 func (p *passing) list(n node, one func(node) (string, bool)) (string, int) {
 	var kept []string
 	changed := false
@@ -96,7 +96,7 @@ func (p *passing) list(n node, one func(node) (string, bool)) (string, int) {
 	return "[" + strings.Join(kept, ",") + "]", len(kept)
 }
 
-// member is what happens to a member of the request.
+// member returns a member of the request as it is passed on, and reports whether it is kept.
 func (p *passing) member(k node) (string, bool) {
 	switch k.key {
 	case "tools":
@@ -186,8 +186,8 @@ func (p *passing) dropReferences(n node) string {
 	return n.raw
 }
 
-// item is one element of a conversation or of a content. A model reads in the place
-// of what is elsewhere that it was left out.
+// item returns one element of a conversation or of a content as it is passed on. An element that is
+// elsewhere becomes a text by which the model reads that it was left out.
 func (p *passing) item(n node) string {
 	kind := elsewhere(n)
 	if kind == "" {
@@ -213,8 +213,8 @@ func (p *passing) item(n node) string {
 	return strings.TrimSpace(string(b))
 }
 
-// elsewhere is the kind of what is not in the request but at an address or with
-// the vendor; "" of anything else.
+// elsewhere returns the kind of what is not in the request but at an address or with the vendor, ""
+// of anything else.
 func elsewhere(n node) string {
 	source, image, file := n.get("source"), n.get("image_url"), n.get("fileData", "file_data")
 	for _, id := range []node{source.get("file_id"), n.get("file_id"), n.get("file").get("file_id")} {
@@ -251,8 +251,8 @@ func vendorHeaders(wire Wire, h http.Header) map[string][]string {
 	return out
 }
 
-// passage is the request in the agent's words; nil if the model's server speaks
-// another protocol.
+// passage returns the request in the agent's words, and what was left out of it. The passage is nil
+// if the model's server speaks another protocol.
 func (h *Handle) passage(wire Wire, q agentRequest, header http.Header) (*model.Passage, remarks) {
 	if !model.Passes(h.session.Client, string(wire)) || q.list && q.stream {
 		return nil, remarks{}

@@ -13,7 +13,7 @@ func responsesAnswer(q agentRequest, r reply) any {
 	return responsesDone(q, r.head, r.resp, responsesOutput(q, r))
 }
 
-// responsesHead is a response before it has output.
+// responsesHead returns a response before it has output.
 func responsesHead(q agentRequest, h head, status string) object {
 	return object{
 		{"id", "resp_" + h.id},
@@ -50,7 +50,7 @@ func responsesDone(q agentRequest, h head, r model.Response, output []any) objec
 	return o
 }
 
-// responsesUsage is nil when nothing was counted.
+// responsesUsage returns the usage as the wire has it, nil when nothing was counted.
 func responsesUsage(u trajectory.Usage) object {
 	if u == (trajectory.Usage{}) {
 		return nil
@@ -64,8 +64,8 @@ func responsesUsage(u trajectory.Usage) object {
 	}
 }
 
-// responsesOutput are the items of an answer: an object each, or raw JSON of
-// OpenAI's own reasoning.
+// responsesOutput returns the items of an answer: an object each, or raw JSON of OpenAI's own
+// reasoning.
 func responsesOutput(q agentRequest, r reply) []any {
 	output := []any{}
 	for _, p := range pieces(r.resp) {
@@ -255,7 +255,7 @@ func (s *responsesStream) fail(f *fault) {
 	s.event("response.failed", object{{"response", o}})
 }
 
-// refuseResponses is a failure in OpenAI's form. Codex asks again on 402.
+// refuseResponses returns the status and the body of a failure in OpenAI's form. Codex asks again on 402.
 func refuseResponses(f *fault) (int, any) {
 	status, v := refuseChat(f)
 	if status == statusStop {

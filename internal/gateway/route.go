@@ -87,7 +87,7 @@ func trimVersions(path string) (string, bool) {
 	}
 }
 
-// speaker is the wire of a request whose path several have, or none.
+// speaker returns the wire of a request whose path belongs to several wires or to none.
 func (g *Gateway) speaker(r *http.Request, path string, gemini bool) codec {
 	switch {
 	case gemini || r.Header.Get("X-Goog-Api-Key") != "":

@@ -212,7 +212,7 @@ func over(p *model.Passage, err error) bool {
 	return p.Begun()
 }
 
-// relay is where bytes of the model's server go.
+// relay returns the writer for the bytes of the model's server, and notes the type of their content.
 func (o *outlet) relay(contentType string) io.Writer {
 	o.kind = contentType
 	return o

@@ -51,7 +51,7 @@ func (u *unasked) end() {
 	u.part = nil
 }
 
-// eventEnd is where the first event of b ends: behind its empty line, or with b.
+// eventEnd returns where the first event of b ends: after its empty line, or with b.
 func eventEnd(b []byte) int {
 	for at := 0; ; {
 		n := bytes.IndexByte(b[at:], '\n')
@@ -65,7 +65,7 @@ func eventEnd(b []byte) int {
 	}
 }
 
-// eventsEnd is where the last event of b ends that ends behind from, 0 if there is none.
+// eventsEnd returns where the last event of b ends that ends after from, 0 if there is none.
 func eventsEnd(b []byte, from int) int {
 	end := 0
 	for _, mark := range []string{"\n\n", "\n\r\n"} {

@@ -22,7 +22,7 @@ type Branch struct {
 	From   string // the commit that a new one continues from: Commit, or what is checked out
 }
 
-// Ref is the whole name of the branch.
+// Ref returns the whole name of the branch.
 func (b Branch) Ref() string { return "refs/heads/" + b.Name }
 
 // Branch looks at a branch that is to be moved, which need not be there. One that is checked out, or is another name of a branch, is an
@@ -109,7 +109,7 @@ type node struct{ mode, kind, object, name string }
 
 func (n node) line() string { return n.mode + " " + n.kind + " " + n.object + "\t" + n.name + "\x00" }
 
-// list is what a tree has, by its hash or a commit's.
+// list returns what a tree has, by its hash or a commit's.
 func (r *Repo) list(ctx context.Context, tree string) ([]node, error) {
 	var out bytes.Buffer
 	if err := r.Run(ctx, nil, &out, maxListing, "ls-tree", "-z", "--full-tree", tree); err != nil {
@@ -222,7 +222,7 @@ func (r *Repo) with(ctx context.Context, tree string, parts []string, file node)
 	return r.answer(ctx, in.String(), "mktree", "-z", "--missing")
 }
 
-// answer is the one line that a command prints.
+// answer returns the one line that a command prints.
 func (r *Repo) answer(ctx context.Context, in string, args ...string) (string, error) {
 	var out bytes.Buffer
 	if err := r.Run(ctx, strings.NewReader(in), &out, maxLine, args...); err != nil {
@@ -231,7 +231,7 @@ func (r *Repo) answer(ctx context.Context, in string, args ...string) (string, e
 	return strings.TrimSpace(out.String()), nil
 }
 
-// who are the variables that name who commits: as the user's own settings of git say, by which no program is run.
+// who returns the variables that name who commits, as the user's own settings of git say. No program is run by these settings.
 func (r *Repo) who(ctx context.Context) ([]string, error) {
 	own := &Repo{Dir: r.Dir}
 	for _, v := range r.env {

@@ -62,7 +62,7 @@ var settings = []string{
 	"-c", "core.packedGitWindowSize=16m", "-c", "core.packedGitLimit=128m", "-c", "core.deltaBaseCacheLimit=64m", // so that it takes little memory
 }
 
-// New is a repository by its folder, see [Find]. Nothing is read.
+// New returns a repository by its folder, see [Find]. It reads nothing.
 func New(dir string, env Env) *Repo {
 	g := &Repo{Dir: dir, home: homeVariables(env), env: []string{
 		"LC_ALL=C", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0",
@@ -99,7 +99,7 @@ func (g *Repo) Run(ctx context.Context, in io.Reader, out io.Writer, most int64,
 // Lost says that a repository has not all objects of a commit.
 const Lost = "objects of the commit are not in the repository: it is a partial or damaged clone"
 
-// why is what a failure of git means.
+// why returns what a failure of git means.
 func why(command string, code int, said string) string {
 	said = wording.Plain(strings.TrimSpace(said))
 	for _, lost := range []string{"promisor", "lazy fetching", "transport '", "unable to read", "could not get object info", "missing", "unable to find"} {
@@ -154,7 +154,7 @@ func Find(ctx context.Context, project string) (dir, prefix string, err error) {
 	return "", "", &Unfit{"the project is in no git repository"}
 }
 
-// repositoryAt is the repository of a working tree, or a bare one; "" for none.
+// repositoryAt returns the repository of a working tree, or a bare one; "" for none.
 func repositoryAt(ctx context.Context, at string) (string, error) {
 	dot := filepath.Join(at, ".git")
 	info, err := os.Stat(dot)
@@ -193,7 +193,7 @@ func bare(at string) bool {
 	return true
 }
 
-// Head is the commit that is checked out now; "" where it cannot be told.
+// Head returns the commit that is checked out now; "" where it cannot be found.
 func (g *Repo) Head(ctx context.Context) string {
 	var out bytes.Buffer
 	if err := g.Run(ctx, nil, &out, 4<<10, "rev-parse", "--verify", "--end-of-options", "HEAD^{commit}"); err != nil {

@@ -77,7 +77,7 @@ func role(name string) string {
 	}
 }
 
-// backends are those that a role can have.
+// backends returns the backends that a role can have.
 func backends() []string {
 	return []string{
 		OpenAIChat, OpenAICompatible, ClaudeChat, QwenChat, MiniMaxChat, CopilotChat,

@@ -31,7 +31,7 @@ const (
 	spreadsheet = "spreadsheetbench"
 )
 
-// knownEnvs are the environments that SkillOpt has the program of: what they read is known.
+// knownEnvs returns the environments that SkillOpt has the program of: what they read is known.
 func knownEnvs() []string {
 	return []string{alfworld, "docvqa", "livemathematicianbench", officeQA, "searchqa", spreadsheet}
 }
@@ -172,7 +172,7 @@ func (c *converter) games() {
 	c.add("env.docs", "${ALFWORLD_DATA}", "where SkillOpt looks for games; ~/.cache/alfworld where the variable is not set")
 }
 
-// actingKeys are those of which something in env is made.
+// actingKeys returns the keys of which something in env is made.
 func actingKeys() []string {
 	var out []string
 	for _, k := range EnvKeys() {

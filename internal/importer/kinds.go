@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// words are the keys whose value is one of a list of words, with that list. Their
-// value is read in places that take anything else for nothing said.
+// words returns the keys whose value is one of a list of words, with that list. Their value is read
+// in places that take anything else for nothing said.
 func words() map[string]string {
 	words := map[string]string{
 		"model_backend": "the name of a backend", "optimizer_backend": "the name of a backend", "target_backend": "the name of a backend",
@@ -21,7 +21,7 @@ func words() map[string]string {
 	return words
 }
 
-// truths are the keys that are read as yes or no in such places.
+// truths returns the keys that are read as yes or no in places that take anything else for nothing said.
 func truths() []string {
 	return []string{
 		"use_semantic_density", "minimax_enable_thinking",

@@ -7,20 +7,20 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/benchmark/folder"
 )
 
-// dataKeys are the keys of the section env that all benchmarks of SkillOpt share.
+// dataKeys returns the keys of the section env that all benchmarks of SkillOpt share.
 func dataKeys() []string {
 	return strings.Fields(`split_mode split_ratio split_seed split_dir data_path split_output_dir exec_timeout workers limit
 		max_completion_tokens`)
 }
 
-// benchmarkKeys are those that single benchmarks have.
+// benchmarkKeys returns the keys of the section env that single benchmarks have.
 func benchmarkKeys() []string {
 	return strings.Fields(`max_turns max_steps max_tool_turns max_api_workers mode image_detail data_root data_dirs docs_dirs
 		shuffle_choices use_theorem use_sketch use_eval_feedback history_length search_mode search_api_url search_auth_env
 		search_provider search_max_num_results search_timeout_seconds max_num_results max_queries_per_turn use_local_tools`)
 }
 
-// benchmarks are the names that SkillOpt ships or shipped.
+// benchmarks returns the names of the benchmarks that SkillOpt ships or shipped.
 func benchmarks() []string {
 	return strings.Fields("alfworld docvqa livemathematicianbench officeqa searchqa spreadsheetbench babyvision mathverse mmrb sealqa swebench")
 }
@@ -76,7 +76,7 @@ func explainKey(flat string, v any) (Row, bool) {
 	return knownOfAgents(flat, v)
 }
 
-// knownOfAgents is known for the keys of agents.
+// knownOfAgents does what explainKey does for the keys of agents.
 func knownOfAgents(flat string, v any) (Row, bool) {
 	is := func(state State, note string) (Row, bool) { return Row{State: state, Note: note}, true }
 	switch flat {

@@ -12,11 +12,10 @@ type setting struct {
 	flat         string
 }
 
-// envName is the odd one: its flat name is that of its own section.
+// isEnvName reports whether the setting is env.name, the odd one: its flat name is that of its own section.
 func (s setting) isEnvName() bool { return s.section == "env" && s.key == "name" }
 
-// sections are the names that make a configuration a structured one when they
-// hold a mapping.
+// sections returns the names that make a configuration a structured one when they hold a mapping.
 func sections() []string {
 	return []string{"model", "train", "gradient", "optimizer", "evaluation", "env"}
 }

@@ -97,7 +97,7 @@ func (p *packer) pack(data []byte) []byte {
 // anything.
 const maxUnpacked = 64 << 20
 
-// unpack is the reverse, of data that was size bytes long.
+// unpack returns data of size bytes that pack has stored.
 func unpack(stored []byte, size int64) ([]byte, error) {
 	if int64(len(stored)) == size {
 		return stored, nil

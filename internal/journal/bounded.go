@@ -86,7 +86,7 @@ func (v *View) unreadable(ctx context.Context, conn *sql.Conn, err error) error 
 
 func tooBig(err error) bool { return sqlstore.Code(err) == sqlite3.SQLITE_TOOBIG }
 
-// unread is readError for what may be named as damage already.
+// unread returns what readError returns, but leaves an error as it is that names damage already.
 func unread(path string, err error) error {
 	var corrupt *CorruptError
 	if errors.As(err, &corrupt) {
@@ -95,8 +95,8 @@ func unread(path string, err error) error {
 	return readError(path, "read", err)
 }
 
-// tooLong is a *CorruptError that names the first value that is longer than a connection reads.
-// Only lengths are looked at.
+// tooLong returns a *CorruptError that names the first value that is longer than a connection
+// reads. It looks only at lengths.
 func tooLong(ctx context.Context, conn *sql.Conn, path string, longest int, err error) error {
 	damage := &CorruptError{Path: path, Reason: "a value in it is longer than any that was written", Err: err}
 	for _, t := range []struct{ table, row, columns string }{

@@ -43,8 +43,8 @@ func (v *View) Last(ctx context.Context) (seq int64, err error) {
 	return seq, err
 }
 
-// EndedAt is when what an entry reports had ended; the zero time of a decision, which has
-// no time.
+// EndedAt returns when what an entry reports had ended. It is the zero time for a decision, which
+// has no time.
 func (r Record) EndedAt() time.Time {
 	if r.StartedAt.IsZero() {
 		return time.Time{}

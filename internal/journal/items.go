@@ -40,7 +40,7 @@ func keyMark(key string, ledger bool) uint32 {
 	return m
 }
 
-// itemMark is the mark of the results of an item. Items may share it.
+// itemMark returns the mark of the results of an item. Items may share a mark.
 func itemMark(item string) uint32 {
 	if item == "" {
 		return 0
@@ -50,7 +50,7 @@ func itemMark(item string) uint32 {
 	return max(h.Sum32()&^ledgerMark, 1)
 }
 
-// encodeMarks is a block as it is stored.
+// encodeMarks returns the marks of a block as they are stored.
 func encodeMarks(marks []uint32) []byte {
 	out := make([]byte, 0, 4*len(marks))
 	for _, m := range marks {
@@ -67,7 +67,7 @@ func marksSum(block int64, marks []byte) int64 {
 // span is a run of entries, by their numbers.
 type span struct{ first, last int64 }
 
-// spans are where entries of an item may be. Without an index that is everywhere.
+// spans returns where entries of an item may be. Without an index that is everywhere.
 func (v *View) spans(ctx context.Context, q Query) []span {
 	const end = 1<<63 - 1
 	if q.Item == "" {

@@ -371,7 +371,7 @@ func readError(path, op string, err error) error {
 	return fmt.Errorf("%s journal %s: %w", op, path, err)
 }
 
-// micros is t as it is kept in the file; the zero time is 0.
+// micros returns t as it is kept in the file. The zero time is 0.
 func micros(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

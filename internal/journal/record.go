@@ -46,7 +46,7 @@ const (
 	entryMark  = "#"
 )
 
-// code is the code of an entry with an origin, as the file has it.
+// code returns the code of an entry with an origin, as the file has it.
 func (o Origin) code(code string) string {
 	if o == (Origin{}) {
 		return code
@@ -54,7 +54,7 @@ func (o Origin) code(code string) string {
 	return code + originMark + o.Run + entryMark + strconv.FormatInt(o.Entry, 10)
 }
 
-// cutOrigin is the reverse of Origin.code. What is no origin stays part of the code.
+// cutOrigin returns the code and the origin that Origin.code has joined. What is not an origin stays part of the code.
 func cutOrigin(stored string) (code string, o Origin) {
 	code, rest, _ := strings.Cut(stored, originMark)
 	at := strings.LastIndex(rest, entryMark)

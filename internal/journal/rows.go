@@ -122,7 +122,7 @@ func (r *reader) keep(rec Record) {
 	r.kept[rec.Seq], r.order, r.bytes = rec, append(r.order, rec.Seq), r.bytes+weight(rec)
 }
 
-// weight is about what an entry takes in memory.
+// weight returns about how many bytes an entry takes in memory.
 func weight(r Record) int { return len(r.Result) + bytesOfRow }
 
 // close lets go of the connection. A later get opens another, if it can.

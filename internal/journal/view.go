@@ -70,7 +70,7 @@ type Query struct {
 	Faults  bool // only attempts that gave no result
 }
 
-// where is the condition in SQL, and its arguments.
+// where returns the condition in SQL, and its arguments.
 func (q Query) where() (text string, args []any) {
 	text = "TRUE"
 	add := func(condition, value string) {

@@ -217,7 +217,7 @@ func (j *Journal) publish(group []*batch, blobs map[Digest]int64) {
 	}
 }
 
-// mark is how far the journal has got.
+// mark returns how far the journal has got.
 func (j *Journal) mark() mark {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -66,9 +66,9 @@ func Object(text string) (map[string]any, error) {
 	return asObject(v)
 }
 
-// Unique is Find for a value that decides something: one in which a key is
-// twice in an object, at whatever depth, is an *Error that names the key. Readers
-// disagree about which of the two counts.
+// Unique returns what Find returns, for a value that decides something: if a key is twice in an
+// object, at whatever depth, it returns an *Error that names the key. Readers disagree about which
+// of the two counts.
 func Unique(text string, want Shape) (any, error) {
 	var f finder
 	v, err := f.find(text, want)
@@ -78,7 +78,7 @@ func Unique(text string, want Shape) (any, error) {
 	return v, err
 }
 
-// UniqueObject is Object by the rule of Unique.
+// UniqueObject returns what Object returns, by the rule of Unique.
 func UniqueObject(text string) (map[string]any, error) {
 	v, err := Unique(text, Objects)
 	if err != nil {
@@ -95,7 +95,7 @@ func asObject(v any) (map[string]any, error) {
 	return m, nil
 }
 
-// Exact is Object without repair: only what is valid JSON is read.
+// Exact returns what Object returns, without repair: it reads only valid JSON.
 func Exact(text string) (map[string]any, error) {
 	if fence, ok := jsonFence(text); ok {
 		if v, err := parse(fence.text(text)); err == nil {

@@ -274,8 +274,8 @@ func (p *parser) number() (any, error) {
 	return json.Number(rest[:n]), nil
 }
 
-// numberLen is the length of the number at the start of s, 0 if there is none.
-// A fraction or exponent without digits is left for the caller to stumble on.
+// numberLen returns the length of the number at the start of s, 0 if there is none. A fraction or
+// exponent without digits is left for the caller to stumble on.
 func numberLen(s string) int {
 	i := 0
 	if s[0] == '-' {

@@ -43,7 +43,7 @@ func fenceContent(text string, from int) (span, bool) {
 	return span{to - len(strings.TrimLeftFunc(text[from:to], isSpace)), to}, true
 }
 
-// widest is the text from the first opening to the last closing brace.
+// widest returns the text from the first opening to the last closing brace.
 func widest(text string) (span, bool) {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from {

@@ -46,7 +46,7 @@ func Boxes(text string) []string {
 	return contents
 }
 
-// wrappers are the commands that only say how their argument looks.
+// wrappers returns the commands that only say how their argument looks.
 func wrappers() []string {
 	return []string{"boxed", "fbox", "text", "textbf", "textit", "textrm", "texttt", "mathrm", "mathbf", "mathit", "mathsf", "mathbb", "operatorname", "mbox", "bm", "boldsymbol"}
 }

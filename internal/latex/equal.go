@@ -124,7 +124,7 @@ func (o Options) sameQuantity(q, want quantity) bool {
 	return wanted == "" || unit == wanted
 }
 
-// bare is a percentage as its number.
+// bare returns a percentage as its number.
 func (q quantity) bare() value {
 	if !q.percent {
 		return q.value
@@ -159,7 +159,7 @@ func read(s string) collection {
 	return collection{shape: "list", elements: parseElements("", row)}
 }
 
-// one is a single element; "plus or minus" makes two of it.
+// one returns the collection of a single element; "plus or minus" makes two of it.
 func one(e element) collection {
 	if rest, ok := strings.CutPrefix(e.text, `\pm`); ok && e.quantity == nil {
 		plus := parseElement(rest)
@@ -307,7 +307,7 @@ func splitTop(s string) (parts []string) {
 	return append(parts, strings.TrimSpace(s[from:]))
 }
 
-// String is how a collection was read.
+// String returns a collection as it was read.
 func (c collection) String() string {
 	texts := make([]string, len(c.elements))
 	for i, e := range c.elements {

@@ -255,7 +255,7 @@ func (r *reader) squareRoot() (value, error) {
 	return v.root(degree.exact.Num().Int64())
 }
 
-// radicand is in braces or brackets, or a number as a whole: people write √12.
+// radicand reads what is in braces or brackets, or a number as a whole: people write √12.
 func (r *reader) radicand() (value, error) {
 	switch {
 	case r.has("{"):

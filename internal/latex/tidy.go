@@ -52,7 +52,7 @@ func cutName(s string) (name string, parts []string) {
 	return name, parts
 }
 
-// textual is the form in which expressions without a value are compared: without white space
+// textual returns the form in which expressions without a value are compared: without white space
 // and without braces that hold one sign.
 func textual(s string) string {
 	s = strings.ReplaceAll(tidy(s), `\% `, "%")

@@ -103,7 +103,7 @@ func (v value) pow(w value) (value, error) {
 	return result, nil
 }
 
-// rootPower is v to the power of n/d.
+// rootPower returns v to the power of n/d.
 func (v value) rootPower(n, d int64) (value, error) {
 	root, err := v.root(d)
 	if err != nil {
@@ -112,7 +112,7 @@ func (v value) rootPower(n, d int64) (value, error) {
 	return root.pow(whole(n))
 }
 
-// root is exact where the root is a fraction.
+// root returns a root of v, which is exact where the root is a fraction.
 func (v value) root(degree int64) (value, error) {
 	if degree < 1 || degree > maxPower {
 		return value{}, errNoValue

@@ -77,7 +77,7 @@ func check(line []byte) *jsonrpc.Error {
 	return nil
 }
 
-// requestID is the id of a request that is no valid message otherwise, nil for one that cannot be read.
+// requestID returns the id of a request that is otherwise not a valid message, nil for one that cannot be read.
 func requestID(line []byte) any {
 	var m struct{ ID any }
 	_ = json.Unmarshal(line, &m) // it stays nil

@@ -27,7 +27,7 @@ type Choice struct {
 	Text  string `json:"text"`
 }
 
-// Letter is the label of the choice at a place from 0.
+// Letter returns the label of the choice at a place from 0.
 func Letter(i int) string { return string(rune('A' + i)) }
 
 // errShape says what choices may look like.
@@ -167,7 +167,7 @@ func fromText(s string) ([]Choice, error) {
 	return choices, check(choices)
 }
 
-// text is a value as text, "" for null.
+// text returns a value as text, "" for null.
 func text(v any) string {
 	if v == nil {
 		return ""

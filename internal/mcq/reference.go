@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pytext"
 )
 
-// Forms are the ways to read which choice an answer names, the default first: our own, and
+// Forms returns the ways to read which choice an answer names, the default first: our own, and
 // those of the evaluations of LiveMathematicianBench, MathVerse and MMRB.
 func Forms() []string { return []string{"robust", "reference", "mathverse", "mmrb"} }
 
@@ -84,7 +84,7 @@ func find(label string, choices []Choice) (Choice, bool) {
 	return Choice{}, false
 }
 
-// Normal is a label as the reference forms compare it: in capitals, without ".", ")" and ":"
+// Normal returns a label as the reference forms compare it: in capitals, without ".", ")" and ":"
 // at its end.
 func Normal(label string) string {
 	return strings.TrimRight(cases.Upper(language.Und).String(trim(label)), ".):")
@@ -137,7 +137,7 @@ func mmrbLabel(answer, gold string, choices []Choice) string {
 	return label
 }
 
-// plain is lower case without ASCII punctuation, one space between words.
+// plain returns a text in lower case without ASCII punctuation, with one space between words.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < 0x80 && strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {

@@ -89,7 +89,7 @@ var wrapping = pattern.New(`^\\?(?:boxed|fbox|text|textbf|textit|textrm|mathrm|m
 // maxLabel is how long a label may be with all that surrounds it, in bytes.
 const maxLabel = 256
 
-// clean is a label without all that may surround one, in capitals.
+// clean returns a label without all that may surround one, in capitals.
 func clean(s string) string {
 	if s = strings.TrimSpace(s); len(s) > maxLabel {
 		return strings.ToUpper(s)
@@ -115,7 +115,7 @@ var (
 		"\u3010", "(", "\u3011", ")", "\u3002", ". ", "\u3001", ", ", "\u00a0", " ", "\u202f", " ", "\u2009", " ")
 )
 
-// form is a text of a choice, or an answer, as they are compared.
+// form returns a text of a choice, or an answer, as they are compared.
 func form(s string) string {
 	s = looks.Replace(latex.Unwrap(fold(s)))
 	return strings.Trim(strings.Join(strings.Fields(strings.ToLower(s)), " "), " .,;:!\"'`")
@@ -297,7 +297,7 @@ func isArticle(token string) bool {
 
 func isLower(token string) bool { return strings.ToUpper(token) != token }
 
-// rest is what follows a label on its line.
+// rest returns what follows a label on its line.
 func rest(after string) string {
 	const most = 4 << 10
 	line, _, _ := strings.Cut(strings.TrimLeft(after[:min(len(after), most)], " .):,-–—*_`}]"), "\n")

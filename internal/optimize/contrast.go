@@ -53,7 +53,7 @@ func newContrast(answers []trajectory.Outcome, p score.Projection) (c Contrast, 
 	return c, c.Spread > score.Negligible
 }
 
-// contrastBatches are the contrasts of each analyst, in their order: half as many as it reads
+// contrastBatches returns the contrasts of each analyst, in their order: half as many as it reads
 // trajectories, or as many as the window of v holds.
 func (in ReflectInput) contrastBatches(size int) [][]int {
 	all := make([]int, len(in.Contrasts))
@@ -104,7 +104,7 @@ func (v View) renderContrasts(list []Contrast) (told, text string) {
 	return "", b.String()
 }
 
-// words say how far the answers are apart.
+// words returns a text that says how far the answers are apart.
 func (c Contrast) words() string {
 	return fmt.Sprintf("best and worst of %d answers, %s apart", c.Answers, decimal(c.Spread))
 }

@@ -101,8 +101,8 @@ func (in FilesInput) chooseFiles(touched []string) (out []chosen) {
 	return out
 }
 
-// Folder is the skill as those who learn of its files may write it again: not the files
-// that they are shown no text of.
+// Folder returns the skill as those who learn of its files may write it again: not the files that
+// they are shown no text of.
 func (in FilesInput) Folder() Folder {
 	f := Folder{Skill: in.Skill, Scope: in.Scope, Unseen: in.Skill.Others()}
 	for _, c := range in.chooseFiles(Touched(in.Outcomes, in.Skill.Others())) {

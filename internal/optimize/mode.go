@@ -32,7 +32,7 @@ func ParseMode(name string) (Mode, bool) {
 	return ModePatch, false
 }
 
-// Key is the field of a patch that holds the items of this mode.
+// Key returns the field of a patch that holds the items of this mode.
 func (m Mode) Key() string {
 	switch m {
 	case ModeRewrite:

@@ -47,7 +47,7 @@ func ItemLines(p Patch, mode Mode, files bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// items is ItemLines, with Whole with all of the texts as far as they fit into the
+// items returns ItemLines; with Whole it returns all of the texts, as far as they fit into the
 // window. The document of a candidate is below its line, between fences.
 func (v View) items(p Patch, mode Mode) string {
 	if !v.Whole {
@@ -117,7 +117,7 @@ func itemLine(item map[string]any, mode Mode, files bool, show func(text string,
 	return strings.Join(parts, " ")
 }
 
-// asLabel is asText for values that code put in as Go numbers.
+// asLabel returns the text of a value, also of one that code put in as a Go number.
 func asLabel(v any) string {
 	if i, ok := v.(int); ok {
 		return fmt.Sprint(i)

@@ -58,8 +58,7 @@ func inheritProvenance(p Patch, mode Mode, from []any) Patch {
 	return p.with(mode, items)
 }
 
-// identity is what makes two items the same proposal: all but where they come
-// from.
+// identity returns what makes two items the same proposal: all but where they come from.
 func identity(item map[string]any) string {
 	bare := maps.Clone(item)
 	for _, key := range []string{"support_count", "source_type", "merge_level"} {

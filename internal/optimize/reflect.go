@@ -76,7 +76,7 @@ func (r *ReflectResult) add(of reading) {
 	r.TooLong = shorter(r.TooLong, of.tooLong)
 }
 
-// shorter is the smaller one of two lengths, of which 0 is none.
+// shorter returns the smaller one of two lengths, of which 0 is none.
 func shorter(a, b int) int {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -109,10 +109,10 @@ type job struct {
 	contrasts []Contrast // instead of outcomes
 }
 
-// size is how many tasks the analyst reads.
+// size returns how many tasks the analyst reads.
 func (j job) size() int { return len(j.outcomes) + len(j.contrasts) }
 
-// halves are the requests to two analysts instead.
+// halves returns the requests to two analysts instead.
 func (j job) halves() []job {
 	first, second := j, j
 	first.key, second.key = j.key+"/0", j.key+"/1"

@@ -54,7 +54,7 @@ func fenceText(text string) string {
 	return fence + "\n" + text + "\n" + fence
 }
 
-// entryText is what is reported of edits that were judged together.
+// entryText returns what is reported of edits that were judged together.
 func entryText(r result.Rejected) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s, %s\n", wording.Plural(len(r.Edits)+len(r.Changes), "change", "changes"), differenceText(r.Difference))

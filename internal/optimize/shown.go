@@ -44,7 +44,7 @@ func leftOut(n int) string {
 	return fmt.Sprintf("\n[... %d more rollouts are left out: there is no room for them ...]\n", n)
 }
 
-// firstTold is a, or b if a says nothing.
+// firstTold returns a, or b if a says nothing.
 func firstTold(a, b Told) Told {
 	if a == (Told{}) {
 		return b

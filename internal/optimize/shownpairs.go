@@ -51,7 +51,7 @@ func (v View) writePairs(pairs []Pair) (told, text string) {
 	})
 }
 
-// solvedTwice is 1 for a task that was solved both times, of which little is shown, else 0.
+// solvedTwice returns 1 for a task that was solved both times, of which little is shown, else 0.
 func solvedTwice(p Pair) int {
 	if p.Category == StableSuccess {
 		return 1

@@ -40,7 +40,7 @@ const mostSimilar = 16
 // are: as many as SkillOpt puts into each. Where they do not fit they are cut.
 const fewSimilar = 8
 
-// leastSimilar is how many a minibatch takes with a window: fewer for a smaller one.
+// leastSimilar returns how many a minibatch takes with a window: fewer for a smaller one.
 func leastSimilar(window int) int { return max(1, fewSimilar*min(window, wideWindow)/wideWindow) }
 
 // MaxBySimilarity bounds the number of minibatches of a batch: each but the last of the

@@ -45,7 +45,7 @@ func oneLine(s string, limit int) string {
 	return strings.NewReplacer("\r\n", `\n`, "\n", `\n`, "\r", `\n`).Replace(s)
 }
 
-// runeOffset is the byte offset of the n-th code point.
+// runeOffset returns the byte offset of the n-th code point.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

@@ -96,7 +96,7 @@ func (in UpdateInput) apply(items []any) UpdateResult {
 	}
 }
 
-// applyWithin is skill.Apply, to which a budget of 0 means no limit.
+// applyWithin applies edits with skill.Apply, but a budget of 0 allows none; skill.Apply takes 0 as no limit.
 func (in UpdateInput) applyWithin(edits []skill.Edit) (skill.Skill, []skill.Report) {
 	if in.Budget > 0 {
 		return skill.Apply(in.Skill, edits, skill.ApplyOptions{Budget: in.Budget, Scope: in.Scope})
@@ -144,13 +144,13 @@ func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, e
 // several reports whether more files than SKILL.md may be written.
 func (in UpdateInput) several() bool { return !in.Scope.Alone() }
 
-// files is what the author of a rewrite learns.
+// files returns what the author of a rewrite learns.
 func (in UpdateInput) files() FilesInput {
 	return FilesInput{Prompts: in.Prompts, Mode: ModeRewrite, Author: true, Skill: in.Skill, Scope: in.Scope, Outcomes: in.Outcomes}
 }
 
-// author is what the author of a rewrite is asked: with several files in scope, all of them
-// are behind SKILL.md.
+// author returns what the author of a rewrite is asked: with several files in scope, all of them
+// follow SKILL.md.
 func (in UpdateInput) author(items []any) (prompt.Text, error) {
 	document, rules := in.Skill.Text(), View{}
 	if in.several() {
@@ -174,8 +174,8 @@ func (in UpdateInput) author(items []any) (prompt.Text, error) {
 	return text, err
 }
 
-// read is stricter than ParseRewrite: the new skill must be a string, and all that is
-// written must be what may take the incumbent's place.
+// read reads a rewrite more strictly than ParseRewrite: the new skill must be a string, and all
+// that is written must be what may replace the incumbent.
 func (f Folder) read(reply string) (skill.Skill, []string, error) {
 	object, err := jsonx.Object(reply)
 	if err != nil {

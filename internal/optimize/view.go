@@ -45,7 +45,7 @@ type Forms struct {
 	Alone       bool // with Description: no other op
 }
 
-// system is a system message with the rules for what else edits may change.
+// system returns a system message with the rules for what else edits may change.
 func (v View) system(text string) string {
 	if v.Rules != "" {
 		return text + "\n\n" + v.Rules
@@ -53,7 +53,7 @@ func (v View) system(text string) string {
 	return text
 }
 
-// folder is what whole skills are held to where a document is shown.
+// folder returns what whole skills are held to where a document is shown.
 func (v View) folder(document string) Folder {
 	if v.Folder != nil {
 		return *v.Folder
@@ -74,7 +74,7 @@ const (
 	leastShown    = 700 // bytes that a rollout takes however short its texts are cut
 )
 
-// room is the window in bytes.
+// room returns the window in bytes.
 func (v View) room() int { return bytesPerToken * max(leastWindow, v.Window) }
 
 func (v View) findTold(id string) Told {
@@ -165,7 +165,7 @@ func measureTexts(write func(p *pen)) measure {
 	return m
 }
 
-// ticksIn is the length of the longest run of backticks in a text.
+// ticksIn returns the length of the longest run of backticks in a text.
 func ticksIn(text string) int {
 	longest := 0
 	for {
@@ -233,7 +233,7 @@ func (s sheet) fit(room int, fence string) string {
 	return p.b.String()
 }
 
-// cutTo is the length to which the texts of a form are cut.
+// cutTo returns the length to which the texts of a form are cut.
 func cutTo(form func(p *pen), room int, fence string) int {
 	m := measureTexts(form)
 	return wording.FitLimit(m.lengths, room-m.fixed-mostFences*(len(fence)-3))

@@ -137,7 +137,7 @@ func successor(incumbent, document string, scope skill.Scope) (string, error) {
 	return document, nil
 }
 
-// fileNames are those of an item's other files, on one line.
+// fileNames returns the names of an item's other files, on one line.
 func fileNames(item map[string]any) string {
 	var names []string
 	list, _ := item["files"].([]any)
@@ -148,7 +148,7 @@ func fileNames(item map[string]any) string {
 	return strings.Join(names, ", ")
 }
 
-// otherTexts are an item's other files, each under its name.
+// otherTexts returns an item's other files, each under its name.
 func otherTexts(item map[string]any) string {
 	var b strings.Builder
 	list, _ := item["files"].([]any)

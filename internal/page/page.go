@@ -237,7 +237,7 @@ func fitText(text string) (kept string, omitted int) {
 	return strings.TrimSpace(kept), omitted
 }
 
-// excerpt is the beginning of a text, of at most that many characters.
+// excerpt returns the beginning of a text, of at most that many characters.
 func excerpt(text string, most int) string {
 	n := 0
 	for at := range text {

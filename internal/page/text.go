@@ -87,7 +87,7 @@ func leads(tag atom.Atom) bool {
 	return false
 }
 
-// gap is what parts the words on both sides of a tag.
+// gap returns what parts the words on both sides of a tag.
 func gap(tag atom.Atom) string {
 	switch tag {
 	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Dfn, atom.Em, atom.Font, atom.I, atom.Kbd, atom.Mark, atom.Q,

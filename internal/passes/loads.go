@@ -47,7 +47,7 @@ func LoadRates(tasks []task.Task, passes [][]trajectory.Outcome) result.TriggerR
 	return out
 }
 
-// meanAndError is the mean of the rates of tasks and its standard error, nil of one task.
+// meanAndError returns the mean of the rates of tasks and its standard error, nil of one task.
 func meanAndError(rates []float64) (mean float64, se *float64) {
 	n := float64(len(rates))
 	for _, r := range rates {
@@ -65,7 +65,7 @@ func meanAndError(rates []float64) (mean float64, se *float64) {
 	return mean, &e
 }
 
-// unseen are the ids of tasks of which a pass does not report whether the skill was loaded.
+// unseen returns the ids of tasks of which a pass does not report whether the skill was loaded.
 func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
 	var out []string
 	for i, t := range tasks {
@@ -79,11 +79,11 @@ func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
 // tells reports whether an outcome reports whether the skill was loaded.
 func tells(o trajectory.Outcome) bool { return o.Status.Measured() && o.Load != "" }
 
-// LoadsWorse is why a description is not to take the place of another one, "" if it may: by
-// the same trigger tasks, once with each, the skill is loaded on fewer prompts that should
-// load it, or on more that should not, by more than one standard error of the difference
-// over tasks like these. Where a kind has one task, any loss is too much. Of which task one
-// of the two does not tell counts for neither; with none of a kind left nothing is shown.
+// LoadsWorse returns why a description may not replace another one, "" if it may. It compares the same trigger
+// tasks, carried out once with each. A description is worse if the skill is loaded on fewer prompts that should
+// load it, or on more that should not, by more than one standard error of the difference over tasks like these. Any
+// loss is too much where a kind has one task. A task counts for neither if one of the two does not report whether
+// the skill was loaded. If none of a kind is left, nothing is shown and the description may not replace the other.
 func LoadsWorse(tasks []task.Task, before, after []trajectory.Outcome) string {
 	return GainsWorse(tasks, func(i int) (gain float64, known bool) {
 		if !tells(before[i]) || !tells(after[i]) {
@@ -93,8 +93,8 @@ func LoadsWorse(tasks []task.Task, before, after []trajectory.Outcome) string {
 	})
 }
 
-// GainsWorse is LoadsWorse by how much more often the agent is right on a task with the
-// second description than with the first, from -1 to 1.
+// GainsWorse returns what LoadsWorse returns, by gains from -1 to 1: how much more often the agent
+// is right on a task with the second description than with the first.
 func GainsWorse(tasks []task.Task, gain func(i int) (gain float64, known bool)) string {
 	for _, kind := range []task.Trigger{task.TriggerShould, task.TriggerShouldNot} {
 		var gains []float64
@@ -115,7 +115,7 @@ func GainsWorse(tasks []task.Task, gain func(i int) (gain float64, known bool)) 
 	return ""
 }
 
-// right is 1 if the skill was loaded where it should be, or not where it should not.
+// right returns 1 if the skill was loaded where it should be, or not where it should not, else 0.
 func right(t task.Task, o trajectory.Outcome) float64 {
 	if t.Trigger.Right(o.Load == trajectory.Loaded) {
 		return 1

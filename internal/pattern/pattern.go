@@ -24,26 +24,26 @@ func (p Pattern) Regexp() *regexp.Regexp { return p.compiled() }
 // MatchString is that of regexp.
 func (p Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
-// FindStringSubmatch is that of regexp.
+// FindStringSubmatch returns what the method of regexp.Regexp returns.
 func (p Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is that of regexp.
+// FindStringSubmatchIndex returns what the method of regexp.Regexp returns.
 func (p Pattern) FindStringSubmatchIndex(s string) []int {
 	return p.compiled().FindStringSubmatchIndex(s)
 }
 
-// FindAllStringSubmatch is that of regexp.
+// FindAllStringSubmatch returns what the method of regexp.Regexp returns.
 func (p Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// FindString is that of regexp.
+// FindString returns what the method of regexp.Regexp returns.
 func (p Pattern) FindString(s string) string { return p.compiled().FindString(s) }
 
-// FindStringIndex is that of regexp.
+// FindStringIndex returns what the method of regexp.Regexp returns.
 func (p Pattern) FindStringIndex(s string) []int { return p.compiled().FindStringIndex(s) }
 
-// ReplaceAllString is that of regexp.
+// ReplaceAllString returns what the method of regexp.Regexp returns.
 func (p Pattern) ReplaceAllString(s, with string) string {
 	return p.compiled().ReplaceAllString(s, with)
 }

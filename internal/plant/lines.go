@@ -205,7 +205,7 @@ var (
 	unfinished = pattern.New(`(?:[^;{}\w)\]"\s]|\b(?:if|while|for)\b[^\n;{}]*\)|\b(?:else|do|return))\s*$`)
 )
 
-// rules are the mistakes that are made in a language.
+// rules returns the mistakes that are made in a language.
 func rules(language string) []rule {
 	all := []rule{
 		{Condition, compared, nil},

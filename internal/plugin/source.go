@@ -128,7 +128,7 @@ const endedName = "ended"
 // touch is the command of a hook: no more than that, and never a failure.
 const touch = `touch "%s/` + endedName + `" 2>/dev/null || true`
 
-// hookFolders are the variables by which hooks of a host find the plugin's own folder.
+// hookFolders returns the variables by which hooks of a host find the plugin's own folder.
 func hookFolders() map[string]string {
 	return map[string]string{"claude": "${CLAUDE_PLUGIN_ROOT}", "gemini": "${extensionPath}", "qwen": "${CLAUDE_PLUGIN_ROOT}"}
 }

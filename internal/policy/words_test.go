@@ -67,6 +67,31 @@ func TestNamesUseTheWordsOfTheGlossary(t *testing.T) {
 	}
 }
 
+// TestCommentsOfFunctionsHaveAVerb finds comments that say what a function is, and not what it does.
+func TestCommentsOfFunctionsHaveAVerb(t *testing.T) {
+	t.Parallel()
+	for _, s := range sources(t, false) {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && isProduct(s.room) && saysBeing(f) {
+				t.Errorf("%s: the comment of %s says what it is: begin with what it does, such as returns or reports", s.path, f.Name.Name)
+			}
+		}
+	}
+}
+
+// saysBeing reports whether the comment of a function begins with a form of "to be". What returns a condition may say "is".
+func saysBeing(f *ast.FuncDecl) bool {
+	words := strings.Fields(f.Doc.Text())
+	if len(words) < 2 || words[0] != f.Name.Name || !slices.Contains([]string{"is", "are", "was", "were"}, words[1]) {
+		return false
+	}
+	if r := f.Type.Results; r == nil || len(r.List) != 1 {
+		return true
+	}
+	id, ok := f.Type.Results.List[0].Type.(*ast.Ident)
+	return !ok || id.Name != "bool"
+}
+
 // declared returns the names that a file declares.
 func declared(file *ast.File) []*ast.Ident {
 	out := []*ast.Ident{file.Name}

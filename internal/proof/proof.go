@@ -40,7 +40,7 @@ const (
 	writtenText = "MARK-4D2F77-WRITTEN\n"
 )
 
-// Skill is what the agent is given. Its body can be told from its description, which
+// Skill returns the skill that the agent is given. Its body can be told from its description, which
 // agents show to their models unasked, and from its other files.
 func Skill() skill.Skill {
 	return skill.New("---\nname: "+skillName+"\ndescription: "+description+"\n---\n\nSay the mark "+bodyMark+".\n").
@@ -48,7 +48,7 @@ func Skill() skill.Skill {
 		WithFile(scriptName, "#!/bin/sh\nprintf '%s\\n' "+scriptMark+" > "+scriptFile+"\n").WithExecutable(scriptName)
 }
 
-// Document is what the agent is given where the trained document is a file of its
+// Document returns the document that the agent is given where the trained document is a file of its
 // workspace. No one asks for it: it is there when the agent begins, or is not read.
 func Document() skill.Skill { return skill.New("# Setup\n\nSay the mark " + bodyMark + ".\n") }
 
@@ -114,8 +114,8 @@ func (s *Script) Judge(seen Seen) Result {
 
 func (r *Result) fault(text string) { r.Wrong = append(r.Wrong, text) }
 
-// unprovable is why an agent that is described in a config shows nothing: it may have
-// no tools, or another model than ours.
+// unprovable returns why an agent that is described in a config shows nothing: it may have no
+// tools, or another model than ours.
 func (s *Script) unprovable(seen Seen) string {
 	switch {
 	case !s.expect.Own || seen.Failure != "":
@@ -227,7 +227,7 @@ func tokens(u trajectory.Usage) string {
 	return fmt.Sprintf("%d tokens in (%d cached) and %d out", u.Input, u.Cached, u.Output)
 }
 
-// gave is what the call of a step came back with.
+// gave returns what the call of a step came back with.
 func (s *Script) gave(d deed) string {
 	if text, ok := s.results[d]; ok {
 		return fmt.Sprintf("%q", shorten(cmp.Or(strings.TrimSpace(text), "nothing")))

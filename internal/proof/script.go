@@ -69,8 +69,8 @@ func (s *Script) Generate(ctx context.Context, req model.Request) (model.Respons
 	return resp, nil
 }
 
-// grant is what one answer costs: all parts differ, and those of the next answer
-// differ from those of the last.
+// grant returns what one answer costs: all parts differ, and those of the next answer differ from
+// those of the last.
 func (s *Script) grant() trajectory.Usage {
 	s.asked++
 	n := int64(s.asked)

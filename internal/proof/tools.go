@@ -75,7 +75,7 @@ func pickFirst(tools []model.Tool, ways ...chooser) (step, bool) {
 	return step{}, false
 }
 
-// shells are the ways to run a line of a shell.
+// shells returns the ways to run a line of a shell.
 func (s *Script) shells(line string) []chooser { return []chooser{s.command(line), code(line)} }
 
 // code runs a line by a tool that takes a program in JavaScript, from which it calls
@@ -145,7 +145,7 @@ func pathNames() []string {
 	return []string{"file_path", "filePath", "absolute_path", "path", "filename"}
 }
 
-// at is a path in the workspace as the agent takes it.
+// at returns a path in the workspace as the agent takes it.
 func (s *Script) at(name string) string {
 	if s.expect.Folder == "" {
 		return name
@@ -180,7 +180,7 @@ func (f form) first(names ...string) string {
 	return ""
 }
 
-// kind is the type of a parameter, in small letters.
+// kind returns the type of a parameter, in small letters.
 func (f form) kind(name string) string {
 	var text string
 	if json.Unmarshal(f.Properties[name].Type, &text) != nil {
@@ -204,7 +204,7 @@ func (f form) complete(args map[string]any) bool {
 	return true
 }
 
-// some is any value that a parameter may have.
+// some returns any value that a parameter may have.
 func (f form) some(name string) (any, bool) {
 	if enum := f.Properties[name].Enum; len(enum) > 0 {
 		return enum[0], true

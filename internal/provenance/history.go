@@ -25,7 +25,7 @@ func newHistory(seed skill.Skill, changes []Change, edits skill.Scope) *history 
 	return h
 }
 
-// anyFile is a scope in which edits may change whatever they have changed.
+// anyFile returns a scope in which edits may change whatever they have changed.
 func anyFile(seed skill.Skill, changes []Change) skill.Scope {
 	var names []string
 	for _, name := range seed.Files() {

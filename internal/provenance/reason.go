@@ -103,8 +103,8 @@ func sameSource(source skill.Source, analyses []Analysis) []Analysis {
 	return out
 }
 
-// likeness is 2 for an analysis that proposed e itself, else the largest share of
-// words that a proposal of the same operation has in common with it.
+// likeness returns 2 for an analysis that proposed e itself, else the largest share of words that a
+// proposal of the same operation has in common with it.
 func (a Analysis) likeness(e skill.Edit) float64 {
 	best := 0.0
 	for _, p := range a.Edits {
@@ -165,7 +165,7 @@ func words(text string) map[string]bool {
 	return out
 }
 
-// overlap is the share of words that two texts have in common, 0 to 1.
+// overlap returns the share of words that two texts have in common, 0 to 1.
 func overlap(a, b map[string]bool) float64 {
 	common := 0
 	for w := range a {

@@ -51,8 +51,8 @@ type evaluation struct {
 	item, sample int
 }
 
-// Evaluations is how many evaluations comparisons have gone by so far. What two of them
-// share counts once.
+// Evaluations returns how many evaluations comparisons have gone by so far. An evaluation that two
+// of them share counts once.
 func (b *Bench) Evaluations() int { return len(b.read) }
 
 // count takes down what a comparison has read.
@@ -106,7 +106,7 @@ func (b *Bench) duel(name string, short, long skill.Skill) *duel {
 // skillDigests returns what distinguishes a pair of skills from others.
 func skillDigests(short, long skill.Skill) [2]string { return [2]string{short.Digest(), long.Digest()} }
 
-// units is how many tasks there are, those of a cluster counting once.
+// units returns how many tasks there are. Those of a cluster count once.
 func (d *duel) units() int {
 	seen := map[string]bool{}
 	n := 0
@@ -256,7 +256,7 @@ func (d *duel) effect(bets stats.Betting, level float64) (Effect, error) {
 	return e, err
 }
 
-// bets are those of somebody who expects a variance and learns, from one round to the
+// bets returns the stakes of a bettor who expects a variance and learns, from one round to the
 // next, which one it is.
 func (d *duel) bets(margin, variance float64) stats.Betting {
 	n := float64(d.units())
@@ -273,7 +273,7 @@ func (d *duel) bets(margin, variance float64) stats.Betting {
 	return stats.Betting{Stakes: stakes}
 }
 
-// head is the item that represents the unit of an item: the first of its cluster.
+// head returns the item that represents the unit of an item: the first of its cluster.
 func (d *duel) head(item int) int {
 	if c := d.cluster(item); c != "" {
 		return slices.Index(d.bench.Clusters, c)
@@ -296,8 +296,8 @@ func (d *duel) byUnit() (heads []int, out [][]float64) {
 	return heads, out
 }
 
-// of is the score that comparisons go by. What a text looks like does not count,
-// only what it leads to.
+// of returns the score that comparisons go by. Only what a text leads to counts, not what it looks
+// like.
 func (d *duel) of(o trajectory.Outcome) float64 {
 	return d.bench.Projection.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
 }
@@ -391,7 +391,7 @@ func (d *duel) worst() []int {
 // worstItems is how many items are asked again to find out which rule they miss.
 const worstItems = 20
 
-// levels are the mean scores of some items under the long text.
+// levels returns the mean scores of some items under the long text.
 func (d *duel) levels(items []int) []float64 {
 	out := make([]float64, len(items))
 	for k, i := range items {

@@ -91,7 +91,7 @@ func newEffect(differences []float64, bets stats.Betting, level float64) (Effect
 	return e, nil
 }
 
-// verdict is what an effect says of what was left out.
+// verdict returns what an effect says of what was left out.
 func (s Settings) verdict(e Effect, differences []float64) Verdict {
 	switch {
 	case e.Difference == nil:
@@ -120,7 +120,7 @@ func (s Settings) inferior(e Effect) (worse, ok bool) {
 	return false, false
 }
 
-// standardError is that of the mean of some differences, 0 for fewer than two.
+// standardError returns the standard error of the mean of some differences, 0 for fewer than two.
 func standardError(differences []float64) float64 {
 	n := float64(len(differences))
 	if n < 2 {

@@ -293,8 +293,8 @@ func (f focus) findLosses(wrong float64) []int {
 	return out
 }
 
-// divergence is that of Kullback and Leibler between a share that was seen, above the
-// expected one, and that.
+// divergence returns the divergence of Kullback and Leibler between a share that was seen, above
+// the expected one, and the expected one.
 func divergence(seen, expected float64) float64 {
 	if expected >= seen {
 		return 0
@@ -306,8 +306,8 @@ func divergence(seen, expected float64) float64 {
 	return out
 }
 
-// spread is the variance of a difference between two texts of which the shorter lacks
-// nothing that is known to be needed, as the comparisons of single rules have seen it.
+// spread returns the variance of a difference between two texts of which the shorter lacks nothing
+// that is known to be needed, as the comparisons of single rules have seen it.
 func (p *Pruner) spread() float64 {
 	sum, n := 0.0, 0.0
 	for _, key := range p.order {
@@ -323,7 +323,7 @@ func (p *Pruner) spread() float64 {
 	return sum / max(1, n)
 }
 
-// candidates are the findings that are tried together: harmful rules have gone before.
+// candidates returns the findings that are tried together. Harmful rules have gone before.
 func (p *Pruner) candidates(findings []Finding, gone []Rule) []Finding {
 	out := slices.DeleteFunc(removable(findings), func(f Finding) bool {
 		return slices.ContainsFunc(gone, func(r Rule) bool { return r.Number == f.Number })

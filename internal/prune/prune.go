@@ -252,7 +252,7 @@ func (p *Pruner) settleDeterministic(ctx context.Context, d *duel) (Verdict, Eff
 	}
 }
 
-// passes is how often an item was asked for, on average.
+// passes returns how often an item was asked for, on average.
 func (d *duel) passes() float64 {
 	sum := 0
 	for _, n := range d.drawn {

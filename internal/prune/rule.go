@@ -37,7 +37,7 @@ func (l line) open() bool { return !l.protected && !l.blank() }
 // Rules cuts a document.
 func Rules(text string) []Rule { return cut(text, skill.Protected(text)) }
 
-// cut is Rules of a document of which ranges of bytes are protected.
+// cut returns the rules of a document of which ranges of bytes are protected, as Rules does.
 func cut(text string, protected [][2]int) []Rule {
 	c := cutter{text: text, lines: lines(text, protected), examples: skill.ExampleRanges(text)}
 	for c.at < len(c.lines) {

@@ -66,7 +66,7 @@ func NewString(seed string) *Rand {
 	return NewBig(new(big.Int).SetBytes(append([]byte(seed), sum[:]...)))
 }
 
-// seedKey is init_by_array of the reference implementation of MT19937.
+// seedKey seeds the generator as init_by_array of the reference implementation of MT19937 does.
 func (r *Rand) seedKey(key []uint32) {
 	r.seedWord(19650218)
 	i, j := 1, 0
@@ -153,7 +153,7 @@ func (r *Rand) GetRandBits(k int) *big.Int {
 	return n
 }
 
-// bits64 is GetRandBits for 1 <= k <= 64 without the allocation.
+// bits64 returns what GetRandBits returns for 1 <= k <= 64, without the allocation.
 func (r *Rand) bits64(k int) uint64 {
 	if k <= 32 {
 		return uint64(r.word() >> (32 - k))

@@ -36,9 +36,9 @@ func (r *Rand) Sample(n, k int) []int {
 	return r.sampleRedraw(n, k)
 }
 
-// poolLimit is the population up to which CPython copies it into a list; above
-// it a set of the indices drawn is taken to be smaller. The two ways draw
-// different numbers, so the limit is part of the sequence.
+// poolLimit returns the population up to which CPython copies it into a list. Above the limit a set
+// of the indices drawn is taken to be smaller. The two ways draw different numbers, so the limit is
+// part of the sequence.
 func poolLimit(k int) int {
 	limit := 21
 	if k > 5 {

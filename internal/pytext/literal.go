@@ -418,7 +418,7 @@ func parseNumber(sign, text string) (any, error) {
 	return f, nil
 }
 
-// literalNotation is the notation of what Literal returns and JSON has not.
+// literalNotation returns the notation of what Literal returns and JSON does not have.
 func literalNotation(v any) (string, bool) {
 	switch v := v.(type) {
 	case *big.Int:

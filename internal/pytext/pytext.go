@@ -41,7 +41,7 @@ func Truthy(v any) bool {
 	return true
 }
 
-// Text is a value as text: a string as it is, others by their notation.
+// Text returns a value as text: a string as it is, others by their notation.
 func Text(v any) string {
 	if s, ok := v.(string); ok {
 		return s
@@ -49,7 +49,7 @@ func Text(v any) string {
 	return Notation(v)
 }
 
-// Notation is a value as repr writes it. The members of an object are sorted: their order in the file is not known.
+// Notation returns a value as repr writes it. It sorts the members of an object: their order in the file is not known.
 func Notation(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -96,7 +96,7 @@ func number(n json.Number) string {
 	return float(f)
 }
 
-// float is the shortest text that reads back as the same number.
+// float returns the shortest text that reads back as the same number.
 func float(f float64) string {
 	switch {
 	case math.IsNaN(f):
@@ -116,7 +116,7 @@ func float(f float64) string {
 	return text
 }
 
-// Quoted is a string between quotes: single ones, unless it holds those and no double one.
+// Quoted returns a string between quotes: single ones, unless it holds those and no double one.
 func Quoted(s string) string {
 	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {

@@ -132,5 +132,5 @@ func hops(files Files, path string) []string {
 	return out
 }
 
-// kind is what a path leads to.
+// kind returns what a path leads to.
 func kind(files Files, path string) Kind { return files.Look(resolve(files, path)).Kind }

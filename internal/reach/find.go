@@ -98,8 +98,8 @@ func findBrewPrefix(real string) int {
 	return -1
 }
 
-// The parts of a folder with programs that hold no more than programs and what they
-// come with.
+// installParts returns the parts of a folder with programs that hold no more than programs and what
+// they come with.
 func installParts() []string {
 	return []string{"bin", "sbin", "lib", "lib32", "lib64", "libexec", "share", "include"}
 }

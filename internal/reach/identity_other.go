@@ -4,5 +4,5 @@ package reach
 
 import "io/fs"
 
-// identity is not known here.
+// identity returns "", because the identity of a file is not known here.
 func identity(fs.FileInfo) string { return "" }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// identity is the device and the number of a file.
+// identity returns the device and the number of a file.
 func identity(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%d:%d", s.Dev, s.Ino)

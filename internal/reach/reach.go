@@ -114,7 +114,7 @@ func (g Guard) Plan(files Files, r Request) (Plan, error) {
 	return p.plan(), nil
 }
 
-// ownFiles are the files of the program itself, with all links on the way.
+// ownFiles returns the files of the program itself, with all links on the way.
 func (c *checker) ownFiles(r Request) []spot {
 	var own []spot
 	for _, path := range append([]string{r.Program}, r.Beside...) {

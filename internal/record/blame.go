@@ -141,7 +141,7 @@ func (r *Training) source(o provenance.Origin, judged map[provenance.Origin]*Jud
 	return s
 }
 
-// Whole is the step, or the slow update, that an origin belongs to.
+// Whole returns the step, or the slow update, that an origin belongs to.
 func Whole(o provenance.Origin) provenance.Origin {
 	if o.Kind == provenance.SlowUpdate {
 		return provenance.Origin{Kind: provenance.SlowUpdate, Epoch: o.Epoch}

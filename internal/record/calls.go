@@ -12,8 +12,8 @@ func EachCall(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	return r.calls(ctx, f, func(c Call, _ []byte) { each(c) })
 }
 
-// Skim is EachCall for the one who counts or chooses: results are left in the file, checksums are
-// not looked at, and origins are not told. CallAt has the whole of one.
+// Skim calls a function with each entry as EachCall does, for a caller that counts or chooses. Results are
+// left in the file, checksums are not looked at, and origins are left out. CallAt has the whole of one.
 func Skim(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	for last := int64(0); ; {
 		list, err := r.view.Follow(ctx, last, entriesAtOnce)
@@ -32,7 +32,7 @@ func Skim(ctx context.Context, r *Run, f Filter, each func(Call)) error {
 	}
 }
 
-// CallAt is the entry with a number.
+// CallAt returns the entry with a number.
 func CallAt(ctx context.Context, r *Run, seq int64) (Call, error) {
 	rec, err := r.view.Entry(ctx, seq)
 	if err != nil {

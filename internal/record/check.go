@@ -378,7 +378,7 @@ func newAnswerKey(s Sheet, task string, sample int) answerKey {
 
 func digestText(text string) [sha256.Size]byte { return sha256.Sum256([]byte(strings.TrimSpace(text))) }
 
-// replies are digests of the replies of the target, by where they were asked for, as sheets
+// replies returns digests of the replies of the target, by where they were asked for, as sheets
 // call it: of a step with several candidates, those of all of them.
 func (r *Run) replies(ctx context.Context) (map[answerKey][][sha256.Size]byte, error) {
 	out := map[answerKey][][sha256.Size]byte{}

@@ -57,7 +57,7 @@ func CompareRuns(ctx context.Context, rows []result.RunRow) (result.RunsCompared
 	return out, nil
 }
 
-// settings are all keys of a manifest, and note their classes.
+// settings returns all keys of a manifest, and notes their classes.
 func settings(m run.Manifest, class map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range m.Operational {
@@ -75,7 +75,7 @@ func settings(m run.Manifest, class map[string]string) map[string]string {
 	return out
 }
 
-// configDiff is a key with its value in each run, if they differ.
+// configDiff returns a key with its value in each run, and whether they differ.
 func configDiff(key, class string, of []map[string]string) (result.ConfigDiff, bool) {
 	d := result.ConfigDiff{Key: key, Class: class, Values: make([]*string, len(of))}
 	differs := false

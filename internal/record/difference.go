@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Diff is how skill b differs from a, file by file; from and to name them. Its time is bounded
+// Diff returns how skill b differs from a, file by file; from and to name them. Its time is bounded
 // whatever the skills are.
 func Diff(a, b skill.Skill, from, to string) result.Difference {
 	d := result.Difference{From: from, To: to, Equal: a.Equal(b), Diff: skill.Diff(a, b, from, to), Files: []result.FileDiff{}}
@@ -39,7 +39,7 @@ func Diff(a, b skill.Skill, from, to string) result.Difference {
 	return d
 }
 
-// DiffText is Diff of a document that is no skill, and that has the name that is given. Its unified form names it as well.
+// DiffText returns the Diff of a document that is no skill, and that has the name that is given. Its unified form names it as well.
 func DiffText(a, b, name, from, to string) result.Difference {
 	d := Diff(skill.New(a), skill.New(b), from, to)
 	for i := range d.Files {
@@ -91,7 +91,7 @@ func newHunk(h skill.Hunk, budget *int) result.DiffHunk {
 	return out
 }
 
-// stretch is how many lines at the beginning are of a kind.
+// stretch returns how many lines at the beginning are of a kind.
 func stretch(lines []result.DiffLine, op string) int {
 	n := slices.IndexFunc(lines, func(l result.DiffLine) bool { return l.Op != op })
 	if n < 0 {

@@ -172,7 +172,7 @@ func document(dir, name string, v any) error {
 	return err
 }
 
-// readDocument is document for a file of at most that many bytes; found is false if there is none.
+// readDocument reads a document as document does, from a file of at most that many bytes; found is false if there is none.
 func readDocument(dir, name string, most int64, v any) (found bool, err error) {
 	data, found, err := run.ReadFile(dir, name, most)
 	if err != nil {

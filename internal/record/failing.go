@@ -48,8 +48,8 @@ type Transcript struct {
 	Conversation *caller.Conversation // nil: an episode, or an equal request was answered elsewhere in the run
 }
 
-// BestSheet is the sheet of the best skill on the tasks that judged it; found is false
-// where the run has written none.
+// BestSheet returns the sheet of the best skill on the tasks that judged it; found is false where
+// the run has written none.
 func (r *Run) BestSheet() (s Sheet, found bool, err error) {
 	all, err := r.Sheets()
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *Run) BestSheet() (s Sheet, found bool, err error) {
 	return s, false, err
 }
 
-// origin is what candidates.json calls the skill that a sheet is of, "" if it is none of
+// origin returns what candidates.json calls the skill that a sheet is of, "" if it is none of
 // those.
 func (s Sheet) origin() string {
 	switch {
@@ -132,7 +132,7 @@ func checkCounts(c result.Candidate, items int) error {
 	return nil
 }
 
-// bestOrigin is where the best skill comes from.
+// bestOrigin returns where the best skill comes from.
 func bestOrigin(r *Run) (string, error) {
 	c, _, err := readBestCandidate(r)
 	return c.Origin, err

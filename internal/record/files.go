@@ -15,7 +15,7 @@ import (
 // mostFiles bounds how many files of a run are listed.
 const mostFiles = 200
 
-// Kinds are those of runs that this program knows.
+// Kinds returns the kinds of runs that this program knows.
 func Kinds() []result.Kind {
 	return []result.Kind{
 		result.Train, result.Evaluate, result.Compare, result.Ablate, result.Prune, result.MeasureNoise, result.DraftTasks, result.MineTasks, result.Reflect, result.ServeModel,

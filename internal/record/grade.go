@@ -110,7 +110,7 @@ func grade(r *Run, sheets []Sheet, into [][]graded, g *grader) error {
 	return nil
 }
 
-// of is what a grid takes of an outcome.
+// of returns what a grid takes of an outcome.
 func (g *grader) of(o trajectory.Outcome) graded {
 	out := graded{id: o.ID, kind: o.Type, hard: o.Hard, soft: o.Soft, measured: o.Status.Measured(), failed: o.Status == score.AgentError, why: o.FailReason != ""}
 	if s := g.sheets[g.sheet]; s.Split != "test" {
@@ -270,7 +270,7 @@ func (g *grader) string() (string, error) {
 	return decodeString(text)
 }
 
-// number is the next value; null is 0, as of what was not measured.
+// number returns the next value; null is 0, as of what was not measured.
 func (g *grader) number() (float64, error) {
 	raw, err := g.value()
 	if err != nil || string(raw) == "null" {

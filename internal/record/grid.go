@@ -65,8 +65,8 @@ func (r *Run) Grid(ctx context.Context) (result.Grid, error) {
 	return g, nil
 }
 
-// later is where among the sheets of the end of a run one is, so that what a skill is
-// compared with comes before it.
+// later returns where among the sheets of the end of a run one is, so that what a skill is compared
+// with comes before it.
 func (s Sheet) later() int {
 	if s.file == lastFile {
 		return 1
@@ -77,8 +77,8 @@ func (s Sheet) later() int {
 	return 1 + slices.Index([]string{"no_skill", "seed", "final", "best"}, s.Arm)
 }
 
-// lastStep is the last step that was carried out when a sheet came to be: what the end of an
-// epoch wrote is behind the steps of the epoch. 0: there was none, or it reports no order.
+// lastStep returns the last step that was carried out when a sheet was written: what the end of an epoch
+// wrote comes after the steps of the epoch. It is 0 if there was none, or the sheet reports no order.
 func lastStep(h result.History, s Sheet) int {
 	if s.Epoch == 0 {
 		return s.Step
@@ -184,7 +184,7 @@ func ofBest(r *Run, sheets []Sheet) ([]bool, error) {
 	return out, nil
 }
 
-// bestHash is the hash of the skill with an origin, "" if the history has none.
+// bestHash returns the hash of the skill with an origin, "" if the history has none.
 func bestHash(h result.History, origin string) string {
 	for _, s := range h.Steps {
 		if s.CurrentOrigin == origin {
@@ -199,7 +199,7 @@ func bestHash(h result.History, origin string) string {
 	return ""
 }
 
-// hashBefore is the hash of the skill that was the current one when a step began.
+// hashBefore returns the hash of the skill that was the current one when a step began.
 func hashBefore(h result.History, step int) string {
 	steps := h.Steps
 	i := slices.IndexFunc(steps, func(s result.StepRecord) bool { return s.Step == step })
@@ -222,7 +222,7 @@ type written struct {
 	score.Unanswered
 }
 
-// hardScores are the scores of sheets, as the run has written them down.
+// hardScores returns the scores of sheets, as the run has written them down.
 func hardScores(r *Run) (map[Sheet]written, error) {
 	out := map[Sheet]written{}
 	for _, s := range r.History.Steps {
@@ -303,7 +303,7 @@ func (b *gridder) add(s Sheet, outcomes []graded, best bool) {
 	b.cols = append(b.cols, col)
 }
 
-// row is the number of a task's row.
+// row returns the number of a task's row.
 func (b *gridder) row(split string, o graded) int {
 	key := rowKey{split, o.id}
 	at, known := b.rows[key]
@@ -369,8 +369,8 @@ func (c *cellSum) add(o graded) {
 
 func (c *cellSum) mean() float64 { return c.hard / float64(c.n) }
 
-// cell is the character of it. What could not be measured has a reason; what has none was not
-// asked, since the gate knew enough before.
+// cell returns the character of the cell. What could not be measured has a reason; what has none
+// was not asked, since the gate knew enough before.
 func (c *cellSum) cell() byte {
 	switch {
 	case c.n == 0 && !c.lost:
@@ -428,7 +428,7 @@ func (b *gridder) build(q *questions) ([]result.GridColumn, []result.GridTask) {
 	return columns, tasks
 }
 
-// rankOfSplit is the place of a split's tasks.
+// rankOfSplit returns the place of a split's tasks.
 func rankOfSplit(split string) int {
 	return slices.Index([]string{"train", "selection", "test"}, split)
 }
@@ -440,7 +440,7 @@ type GridRow struct {
 	Cells string
 }
 
-// GridRows are the tasks of a grid by row.
+// GridRows returns the tasks of a grid by row.
 func GridRows(g result.Grid) []GridRow {
 	rows := make([]GridRow, len(g.Tasks))
 	for i, t := range g.Tasks {

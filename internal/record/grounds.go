@@ -69,7 +69,7 @@ func readBatch(r *Run, step int) ([]trajectory.Outcome, error) {
 	return nil, nil
 }
 
-// replyAt is the key of the last call at a place within a step, "" if there is none.
+// replyAt returns the key of the last call at a place within a step, "" if there is none.
 func replyAt(ctx context.Context, r *Run, step int, place string) (key string, err error) {
 	within := fmt.Sprintf("/s%d/%s/", step, place)
 	for rec, err := range r.view.Entries(ctx, journal.Query{Holding: within}) {

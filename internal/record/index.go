@@ -121,7 +121,7 @@ func sortRows(rows []result.RunRow) {
 	})
 }
 
-// folder is what is known of a folder's runs: what was read before, or what its index says.
+// folder returns what is known of a folder's runs: what was read before, or what its index says.
 func (x *Index) folder(folder string) map[string]kept {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -170,7 +170,7 @@ func (x *Index) keep(folder string, known, now map[string]kept) {
 	}
 }
 
-// look is the row of a folder that is a run, nil of another.
+// look returns the row of a folder that is a run, nil of another.
 func (x *Index) look(ctx context.Context, dir string, known kept) *kept {
 	stamp := computeStamp(dir)
 	if stamp == "" {
@@ -213,7 +213,7 @@ func (x *Index) refreshRow(ctx context.Context, dir, stamp string) *kept {
 	return &kept{Stamp: stamp, Directory: m.Directory, Row: row}
 }
 
-// watcher is that of a run.
+// watcher returns the watcher of a run.
 func (x *Index) watcher(dir string) *counting {
 	x.mu.Lock()
 	defer x.mu.Unlock()

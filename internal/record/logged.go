@@ -48,7 +48,7 @@ func (l loggedRows) Outcomes(ctx context.Context, rows []int64) (map[int64]event
 	return out, nil
 }
 
-// outcomeAt is what the key of a reply reports the outcome that was made of it.
+// outcomeAt returns what the key of a reply reports about the outcome that was made of it.
 func outcomeAt(key string, took float64) event.OutcomeDone {
 	p := ParsePlace(key)
 	stage, arm := p.Stage()

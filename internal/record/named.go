@@ -16,7 +16,7 @@ func listsIn(r *Run, file string) (map[string]json.RawMessage, error) {
 	return all, err
 }
 
-// namesIn are those of the lists in a file, sorted.
+// namesIn returns the names of the lists in a file, sorted.
 func namesIn(r *Run, file string) ([]string, error) {
 	s, names := &scanner{}, map[string]bool{}
 	err := s.through(r, file, func() error {
@@ -74,7 +74,7 @@ func (o *ofTask) sheets() ([]Sheet, error) {
 	})
 }
 
-// lists are the outcomes of the task in a file of lists by name, under each name.
+// lists returns the outcomes of the task in a file of lists by name, under each name.
 func (o *ofTask) lists(file string) (out map[string][]trajectory.Outcome, err error) {
 	s := &o.scanner
 	out = map[string][]trajectory.Outcome{}
@@ -100,7 +100,7 @@ func (o *ofTask) lists(file string) (out map[string][]trajectory.Outcome, err er
 	return out, nil
 }
 
-// of are the outcomes of the task on a sheet that sheets has listed, one a pass.
+// of returns the outcomes of the task on a sheet that sheets has listed, one a pass.
 func (o *ofTask) of(sheet Sheet) (out []trajectory.Outcome, err error) {
 	if sheet.name != "" {
 		return o.named[sheet.file][sheet.name], nil

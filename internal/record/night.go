@@ -56,10 +56,10 @@ type NightAt struct {
 	folder, rel string // that it was found in, and its place there
 }
 
-// Dir is the folder of the night.
+// Dir returns the folder of the night.
 func (n NightAt) Dir() string { return filepath.Join(n.folder, filepath.FromSlash(n.rel)) }
 
-// ID is the name of the night among all nights of a folder: PROJECT/NIGHT.
+// ID returns the name of the night among all nights of a folder: PROJECT/NIGHT.
 func (n NightAt) ID() string { return n.Project + "/" + n.Name }
 
 // Nights finds the nights of a folder, by project and name. No link is followed. A folder that does not exist has none.
@@ -184,7 +184,7 @@ func (n NightAt) report(ctx context.Context, root *os.Root) (result.Night, error
 	return r, err
 }
 
-// Row is the night as a list shows it. One that cannot be read has a status that says so, and the reason.
+// Row returns the night as a list shows it. One that cannot be read has a status that says so, and the reason.
 func (n NightAt) Row(ctx context.Context) result.RunRow {
 	row := result.RunRow{Dir: n.Dir(), Name: n.Name, Kind: result.SleepNight, Night: &result.NightRow{Outcomes: []result.NightCount{}}}
 	root, err := n.open()
@@ -406,7 +406,7 @@ func (n NightAt) stagedText(root *os.Root, name, sha string) (string, error) {
 	return string(data), nil
 }
 
-// clip is the beginning of a text, of whole characters.
+// clip returns the beginning of a text, of whole characters.
 func clip(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -79,7 +79,7 @@ func NewNoiseFloor(n result.Noise) *result.NoiseFloor {
 	return f
 }
 
-// detectable is the smallest difference that is seen if a share of the scores changes.
+// detectable returns the smallest difference that is seen if a share of the scores changes.
 func detectable(n result.Noise, share, changes float64) *float64 {
 	variance := changes / 2 // of one evaluation, if scores change from 0 to 1
 	if share > 0 && *n.Within > 0 {

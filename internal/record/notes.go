@@ -52,8 +52,8 @@ type keptNotes struct {
 	result.Notes
 }
 
-// NotesPath is the file with the notes on the run in dir: next to the run, so that writing them
-// changes nothing of it.
+// NotesPath returns the file with the notes on the run in dir: next to the run, so that writing
+// them changes nothing of it.
 func NotesPath(dir string) string { return run.NotesPath(dir) }
 
 // ReadNotes reads the notes on the run in dir; none are there until somebody writes some. Those
@@ -149,7 +149,7 @@ func removeFiles(paths ...string) error {
 	return nil
 }
 
-// checkedNotes are notes as they are kept.
+// checkedNotes returns notes as they are kept.
 func checkedNotes(n result.Notes) (result.Notes, error) {
 	fail := func(format string, a ...any) (result.Notes, error) {
 		return n, &NotesError{"", fmt.Sprintf(format, a...)}

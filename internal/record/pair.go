@@ -64,7 +64,7 @@ const (
 // there is not asked again by an equal request.
 const otherTry = 1
 
-// rankOfBatch is that of a place of rollouts of train tasks.
+// rankOfBatch returns the rank of a place of rollouts of train tasks.
 func (s Sheet) rankOfBatch(at string) int {
 	if at != stageRollout && !strings.HasSuffix(at, "/"+stageRollout) {
 		return 0
@@ -75,7 +75,7 @@ func (s Sheet) rankOfBatch(at string) int {
 	return otherTry + 1
 }
 
-// rankOfGate is that of a place where a candidate was judged. What was judged again counts.
+// rankOfGate returns the rank of a place where a candidate was judged. What was judged again counts.
 func rankOfGate(at, candidate string) int {
 	const first = otherTry + 1
 	n := first
@@ -103,7 +103,7 @@ func rankOfGate(at, candidate string) int {
 	return 0
 }
 
-// rankOfOpening is that of a place where the test split was opened again: the last time counts.
+// rankOfOpening returns the rank of a place where the test split was opened again: the last time counts.
 func (s Sheet) rankOfOpening(at string) int {
 	rest, ok := strings.CutPrefix(at, "final/test/open")
 	number, arm, cut := strings.Cut(rest, "/")

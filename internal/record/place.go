@@ -97,7 +97,7 @@ func (r *Run) cutsOnTest() bool {
 	return m == nil || slices.ContainsFunc(m[1:], func(split string) bool { return split == "test" || split == "all" })
 }
 
-// compares is the split of a comparison; of all of them it is test, which is among them.
+// compares returns the split of a comparison; of all of them it is test, which is among them.
 func (r *Run) compares() string {
 	if split := r.Manifest.About("compare"); split != "all" {
 		return split
@@ -105,7 +105,7 @@ func (r *Run) compares() string {
 	return "test"
 }
 
-// number is what digits say, 0 for none; what no int holds is no number of a run.
+// number returns the number that digits say, 0 for none; what no int holds is no number of a run.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n

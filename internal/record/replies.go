@@ -68,7 +68,7 @@ func (p *Replies) take(rec journal.Record) {
 	p.at[key] = rec.Seq // the last attempt, which is the one that was used
 }
 
-// base is the key of a rollout, without attempt and turn.
+// base returns the key of a rollout, without attempt and turn.
 func base(key string) string {
 	for _, part := range []string{"/turn", "/attempt"} {
 		if i := strings.LastIndex(key, part); i >= 0 && !strings.Contains(key[i+1:], "/") {
@@ -86,7 +86,7 @@ func cutLast(text, sep string) (before, after string, found bool) {
 	return text[:i], text[i+len(sep):], true
 }
 
-// Key is that of the rollout at a place.
+// Key returns the key of the rollout at a place.
 func (p Place) Key() string {
 	prefix := p.At
 	switch {
@@ -216,7 +216,7 @@ func (p *Replies) entry(ctx context.Context, seq int64) (rec journal.Record, in 
 	return rec, in, nil
 }
 
-// episodeReply is what an agent or an environment replied.
+// episodeReply returns what an agent or an environment replied.
 func episodeReply(in journal.Input, rec journal.Record) (Reply, error) {
 	var own struct {
 		Episode *task.Task `json:"episode"`

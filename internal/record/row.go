@@ -27,7 +27,7 @@ const (
 	RowFormat     = "format"     // it has a format that this program does not read
 )
 
-// Row is the run in dir as a list shows it. What its files say counts: nothing is scored
+// Row returns the run in dir as a list shows it. What its files say counts: nothing is scored
 // again. A run that cannot be read has a status that says so, and the reason.
 func Row(ctx context.Context, dir string) result.RunRow {
 	row, _ := readRow(ctx, dir, Watch(dir, time.Now))
@@ -108,7 +108,7 @@ func fillRow(row *result.RunRow, v View) {
 	}
 }
 
-// unreadable is the row of a run that cannot be read.
+// unreadable returns the row of a run that cannot be read.
 func unreadable(row result.RunRow, err error) result.RunRow {
 	row.Status, row.Reason, row.Resumable = RowDamaged, err.Error(), false
 	var none *run.MissingError
@@ -165,7 +165,7 @@ func countUsage(ctx context.Context, row *result.RunRow, w *Watcher) error {
 // maxHead is how much of a skill is read for its name, in bytes.
 const maxHead = 64 << 10
 
-// skillName is the name of the skill that a run is about: of its front matter, else that of
+// skillName returns the name of the skill that a run is about: of its front matter, else that of
 // the run without its number, "" if that says nothing of a skill.
 func skillName(dir string, m run.Manifest) string {
 	for _, name := range []string{"skills/skill_v0000.md", run.BestFile, result.WholeFile, "skill_b.md"} {
@@ -191,7 +191,7 @@ var (
 	hashed   = pattern.New(`-noise-[0-9a-f]+$`)
 )
 
-// head is the beginning of a file of a run.
+// head returns the beginning of a file of a run.
 func head(dir, name string) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

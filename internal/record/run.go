@@ -262,13 +262,13 @@ func (r *Run) Conversation(ctx context.Context, key string) (caller.Conversation
 	return caller.ReadConversation(in, found.Result)
 }
 
-// Candidates are the skills that were put to the gate; none of a run that trains nothing.
+// Candidates returns the skills that were put to the gate; none of a run that trains nothing.
 func (r *Run) Candidates() (out result.Candidates, err error) {
 	_, err = r.decode("candidates.json", &out)
 	return out, err
 }
 
-// Decision is what was decided under a key, as it is recorded; nil: nothing was.
+// Decision returns what was decided under a key, as it is recorded; nil if nothing was.
 func (r *Run) Decision(ctx context.Context, key string) ([]byte, error) {
 	var out []byte
 	for rec, err := range r.view.Entries(ctx, journal.Query{Key: key}) {

@@ -59,7 +59,7 @@ func (s *scanner) more() bool {
 	return m > 0
 }
 
-// next is the next byte that is no white space, which stays; 0 at the end.
+// next returns the next byte that is no white space, which stays; 0 at the end.
 func (s *scanner) next() byte {
 	for {
 		for s.at < len(s.buf) {
@@ -103,7 +103,7 @@ func (s *scanner) members(closing byte, f func() error) error {
 	}
 }
 
-// text is the string that begins at the next byte, as it is encoded, without its quotes. It
+// text returns the string that begins at the next byte, as it is encoded, without its quotes. It
 // holds until more is read.
 func (s *scanner) text() ([]byte, error) {
 	if s.next() != '"' {
@@ -125,7 +125,7 @@ func (s *scanner) text() ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-// key is the key of a member of an object; then comes its value.
+// key returns the key of a member of an object; its value comes next.
 func (s *scanner) key() (string, error) {
 	text, err := s.text()
 	if err != nil {
@@ -201,7 +201,7 @@ func stepwise(text []byte, at int) (end, on int) {
 	return 0, at
 }
 
-// backslashes is how many of them end a text.
+// backslashes returns how many backslashes end a text.
 func backslashes(text []byte) int {
 	n := 0
 	for n < len(text) && text[len(text)-1-n] == '\\' {
@@ -269,7 +269,7 @@ func (s *scanner) null() error {
 	return err
 }
 
-// value is the next value, as it is encoded. It holds until more is read.
+// value returns the next value, as it is encoded. It holds until more is read.
 func (s *scanner) value() ([]byte, error) {
 	s.next()
 	s.keep = s.at
@@ -393,9 +393,9 @@ const lineHead = `{"id":"`
 
 var lineNext = [2][]byte{[]byte(`,"type":"`), []byte(`,"status":"`)}
 
-// line is outcome for one that is on a line of its own, as programs write them; done is
-// false of another, and nothing has happened. JSON has no line breaks within strings: the next
-// one ends the outcome, and of a line with another id nothing behind that id is looked at.
+// line reads an outcome as outcome does, if it is on a line of its own, as programs write them;
+// done is false of another, and nothing has happened. JSON has no line breaks within strings: the
+// next one ends the outcome, and of a line with another id nothing after that id is looked at.
 func (s *scanner) line(task string, to *[]trajectory.Outcome) (done bool, err error) {
 	if s.at == 0 || s.buf[s.at-1] != '\n' {
 		return false, nil
@@ -428,7 +428,7 @@ func (s *scanner) line(task string, to *[]trajectory.Outcome) (done bool, err er
 	return true, nil
 }
 
-// rest is what is left of the line at the next byte, without its line break; false where a
+// rest returns what is left of the line at the next byte, without its line break; false where a
 // chunk does not reach that.
 func (s *scanner) rest() (line []byte, whole bool) {
 	i := bytes.IndexByte(s.buf[s.at:], '\n')

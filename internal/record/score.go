@@ -88,7 +88,7 @@ func (t trained) best() (Standing, *float64) {
 	return Standing{t.summary.RunScore(), origin}, t.summary.Change(first)
 }
 
-// origins are where the current and the best skill come from.
+// origins returns where the current and the best skill come from.
 func (t trained) origins() (current, best string) {
 	n := len(t.history.Steps)
 	if n == 0 {

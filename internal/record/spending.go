@@ -127,7 +127,7 @@ func partName(p Place) string {
 	return name
 }
 
-// order is where in the run a part is: before the epochs, in one, behind them.
+// order returns where in the run a part is: before the epochs, in one, after them.
 func (s *Spent) order() int {
 	const most = 1 << 30
 	switch {
@@ -184,7 +184,7 @@ func (u *Used) count(kind journal.Kind, code string, usage journal.Usage, estima
 // gained is the best score behind a part, and by how much it rose there.
 type gained struct{ best, gain *float64 }
 
-// gains are the best scores by part, as the history has them.
+// gains returns the best scores by part, as the history has them.
 func (r *Run) gains() map[string]gained {
 	out := map[string]gained{}
 	var before *float64

@@ -76,7 +76,7 @@ type tried struct {
 	Reports []skill.Report `json:"reports"`
 }
 
-// edits are those of all candidates of a step: first of the one that it is recorded by.
+// edits returns the edits of all candidates of a step: first of the one that it is recorded by.
 func (r *reader) edits(of result.StepRecord, files Step) []result.EditDetail {
 	dir := fmt.Sprintf("steps/step_%04d/", of.Step)
 	var main tried
@@ -151,7 +151,7 @@ func askedFor(d *result.EditDetail, e skill.Edit, analyses []provenance.Analysis
 	d.Why, d.Tasks, d.Trajectory, d.Link, d.Source = reason.Why, reason.Tasks, reason.Support, string(reason.Link), string(reason.Source)
 }
 
-// notChosen are the edits of a candidate that were proposed, and left out when they were ranked.
+// notChosen returns the edits of a candidate that were proposed, and left out when they were ranked.
 func (r *reader) notChosen(dir string, analyses []provenance.Analysis, candidate int) (out []result.EditDetail) {
 	type patch struct {
 		Patch struct {

@@ -114,7 +114,7 @@ func withOutcomes(all []Evaluation, s Sheet, outcomes []trajectory.Outcome) []Ev
 	return all
 }
 
-// words name a place that no sheet has.
+// words returns a name for a place that no sheet has.
 func (p Place) words() string {
 	switch {
 	case p.Step > 0:
@@ -125,7 +125,7 @@ func (p Place) words() string {
 	return p.At
 }
 
-// order is where in the run a place comes.
+// order returns where in the run a place comes.
 func (r *Run) order(p Place) float64 {
 	switch {
 	case p.Step > 0:

@@ -220,7 +220,7 @@ func Versions(dir string) (result.Versions, error) {
 	return out, nil
 }
 
-// versions are those that became the current skill.
+// versions returns the versions that became the current skill.
 func (r *Training) versions() []result.Version {
 	out := []result.Version{}
 	add := func(v result.Version) {
@@ -248,7 +248,7 @@ func (r *Training) versions() []result.Version {
 	return out
 }
 
-// bestVersion is the version that is the best skill: best itself if none is any more.
+// bestVersion returns the version that is the best skill: best itself if none is any more.
 func (r *reader) bestVersion(all []result.Version) string {
 	best, found := r.best()
 	if !found {

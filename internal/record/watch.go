@@ -279,7 +279,7 @@ func (w *Watcher) lastMinute() int {
 	return len(w.minute)
 }
 
-// progress is what is known after a look.
+// progress returns what is known after a look.
 func (w *Watcher) progress(killed bool) Progress {
 	m, now := w.manifest, w.now()
 	p := Progress{
@@ -345,7 +345,7 @@ const mostWork = 3
 // recent is how many entries ago a place that is worked at has had its last one, at most.
 const recent = 64
 
-// atWork are the places from which answers came last.
+// atWork returns the places from which answers came last.
 func (w *Watcher) atWork() []Work {
 	var all []*work
 	for _, at := range w.places {
@@ -382,7 +382,7 @@ func (w *Watcher) isDecided(at *work) bool {
 	return at.place.Step <= last.Step && !strings.HasPrefix(at.place.At, "final/")
 }
 
-// tasksAt is how many tasks are asked at a place at most, 0 where that is not known.
+// tasksAt returns how many tasks are asked at a place at most, 0 where that is not known.
 func (w *Watcher) tasksAt(p Place) int {
 	m := w.manifest
 	if strings.HasSuffix(p.At, "rollout") {
@@ -435,7 +435,7 @@ func (w *Watcher) lastDecisions() []Decided {
 	return out[max(0, len(out)-shownLately):]
 }
 
-// standings are the scores of the current and the best skill.
+// standings returns the scores of the current and the best skill.
 func (w *Watcher) standings() (current, best *Standing) {
 	t := trained{w.manifest, w.history, w.scores, w.summary}
 	known := func(s Standing) *Standing {

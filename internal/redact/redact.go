@@ -50,7 +50,7 @@ func IsSecret(name, text string) bool { return New().Entry(name, text) == Mask }
 // Text returns s without secrets. It does not change what it has returned: a mask stays as it is.
 func (r *Redactor) Text(s string) string { return r.text(s, new(int)) }
 
-// text is Text, and counts the bytes that are looked at.
+// text returns what Text returns, and counts the bytes that are looked at.
 func (r *Redactor) text(s string, looked *int) string {
 	return repeat(s, func(s string) string { return replaceSecrets(r.known.text(s), false, maskSpans, looked) })
 }

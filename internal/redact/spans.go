@@ -44,7 +44,7 @@ func maskSpans(text string, spans []span) string {
 	return b.String()
 }
 
-// maskedLines is masked, and masks the lines of a span one by one, so that they stay as many.
+// maskedLines returns what maskSpans returns, but masks the lines of a span one by one, so that their number stays the same.
 func maskedLines(text string, spans []span) string {
 	var out []span
 	for _, s := range spans {

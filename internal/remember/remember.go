@@ -123,7 +123,7 @@ func (c *cleaner) fail(format string, args ...any) {
 	}
 }
 
-// text is a text without what is not to be passed on.
+// text returns a text without what is not to be passed on.
 func (c *cleaner) text(at, text string, most int) string {
 	switch {
 	case len(text) > most:
@@ -166,7 +166,7 @@ func (c *cleaner) edit(at string, e result.RejectedEdit) result.RejectedEdit {
 	}
 }
 
-// ops are the kinds of edits that there are.
+// ops returns the kinds of edits that there are.
 func ops() []skill.Op {
 	return []skill.Op{skill.Append, skill.InsertAfter, skill.Replace, skill.Delete, skill.Move, skill.Describe}
 }
@@ -230,7 +230,7 @@ func MergeEntries(entries []result.Rejected, meta string) (m result.Memory, left
 	return m, left
 }
 
-// weight is how many bytes an entry takes in a document, at most.
+// weight returns how many bytes an entry takes in a document, at most.
 func weight(e result.Rejected) int {
 	const indent = 4
 	var b bytes.Buffer
@@ -243,8 +243,8 @@ func weight(e result.Rejected) int {
 	return b.Len() + indent + len(",\n")
 }
 
-// Key is equal of entries that say the same: the same changes, whatever the space in them and
-// their order.
+// Key returns a text that is equal for entries that say the same: the same changes, whatever the
+// space in them and their order.
 func Key(e result.Rejected) string {
 	var parts []string
 	folded := func(s string) string { return strings.Join(strings.Fields(s), " ") }

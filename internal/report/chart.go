@@ -98,8 +98,8 @@ func (c chart) y(v, top float64) float64 {
 // round keeps a page small and its bytes the same on every machine.
 func round(v float64) float64 { return float64(int64(v*10+0.5)) / 10 }
 
-// steps is a line that keeps its height until the next decision. Where a score is
-// not known it has a gap.
+// steps returns a line that keeps its height until the next decision. The line has a gap where a
+// score is not known.
 func (c chart) steps(columns []column, top float64, of func(column) *float64) string {
 	var b strings.Builder
 	open := false

@@ -102,9 +102,9 @@ func newTranscript(t record.Transcript, system *string) transcript {
 	return out
 }
 
-// middle is clean text in which the middle is left out if it is too long: what is asked
-// and what is answered are at the ends. Of a very long one not all is looked through for
-// secrets: those that reach into what is shown begin near it.
+// middle returns clean text. It leaves out the middle of a text that is too long: what is asked and
+// what is answered are at the ends. It looks for secrets only in a part of a very long text: those
+// that reach into what is shown begin near it.
 func middle(text string, most int) string {
 	text = clean(wording.Middle(text, 16*most), 16*most)
 	if len(text) <= most {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// tiles are the figures at the head: first the score of the run.
+// tiles returns the figures at the head: first the score of the run.
 func (r *Run) tiles() []tile {
 	s := r.Summary
 	out := []tile{r.scoreTile("Best skill", r.Score)}
@@ -35,7 +35,7 @@ func (r *Run) tiles() []tile {
 	return append(out, costTile(s))
 }
 
-// scoreTile is a score of a skill, and of which answers it is.
+// scoreTile returns a tile with a score of a skill, and of which answers it is.
 func (r *Run) scoreTile(label string, of result.RunScore) tile {
 	if of.Score == nil {
 		return tile{label, absent, "nothing was scored"}
@@ -173,7 +173,7 @@ type arm struct {
 	Known bool
 }
 
-// arms are the skills that were compared on the test split, else on selection.
+// arms returns the skills that were compared on the test split, else on selection.
 func (r *Run) arms() []arm {
 	s := r.Summary
 	if s == nil {
@@ -313,7 +313,7 @@ func spendFacts(r *Run) []fact {
 	return append(out, fact{"cost", costTile(s).Value}, fact{"time of the last session", duration(s.WallS)})
 }
 
-// facts are what a reader needs to know to do it again.
+// facts returns what a reader needs to know to do it again.
 func (r *Run) facts() []fact {
 	m := r.Manifest
 	value := func(key string) string {
@@ -358,7 +358,7 @@ func digest(identity map[string]string) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// commands repeat the run, and show more of it.
+// commands returns the commands that repeat the run, and show more of it.
 func (r *Run) commands() []command {
 	dir := quotePath(line(r.Name, reasonLength))
 	out := []command{

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// loadTiles are how often the agent loads the skill by its description, before and after.
+// loadTiles returns tiles of how often the agent loads the skill by its description, before and after.
 func loadTiles(t *result.TrainTriggers) []tile {
 	if t == nil {
 		return nil
@@ -33,7 +33,7 @@ func loadRate(r *result.LoadRate) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*r.Rate), ".0") + " %"
 }
 
-// loadRange is the interval of a rate, in words.
+// loadRange returns the interval of a rate, in words.
 func loadRange(r *result.LoadRate) string {
 	if r == nil {
 		return "no interval"

@@ -58,8 +58,8 @@ func (l *lossList) addUnanswered(r *Run) {
 	}
 }
 
-// anyArm is one of the arms of the test, which all go without the same items; "" if
-// there is none.
+// anyArm returns the name of one of the arms of the test, "" if there is none. All arms go without
+// the same items.
 func anyArm(arms map[string]*result.Arm) string {
 	for _, name := range slices.Sorted(maps.Keys(arms)) {
 		if arms[name] != nil {
@@ -150,7 +150,7 @@ func (l *lossList) faults(classes map[string]int64) {
 	}
 }
 
-// environmentFaults are the kinds of faults of an environment, in words.
+// environmentFaults returns the kinds of faults of an environment, in words.
 func environmentFaults() map[string]string {
 	return map[string]string{
 		"start": "it could not be started", "died": "it ended before it answered", "deadline": "it did not answer within env.timeout",
@@ -158,7 +158,7 @@ func environmentFaults() map[string]string {
 	}
 }
 
-// whyMissing is the reason that the first of the items without a score has.
+// whyMissing returns the reason that the first of the items without a score has.
 func whyMissing(items []record.Item, ids []string) string {
 	for _, item := range items {
 		if !item.Status.Measured() && item.FailReason != "" && slices.Contains(ids, item.ID) {

@@ -30,8 +30,8 @@ func (m *markdown) say(format string, args ...any) { fmt.Fprintf(&m.b, format+"\
 
 func (*markdown) text(s string) string { return Plain(s) }
 
-// Plain is a text as Markdown that shows it, on one line: what could be taken for
-// markup, would end a cell of a table or call somebody is escaped.
+// Plain returns a text as Markdown that shows it, on one line. It escapes what could be taken for
+// markup, would end a cell of a table or call somebody.
 func Plain(s string) string {
 	var b strings.Builder
 	for _, r := range line(s, 1<<16) {
@@ -78,7 +78,7 @@ func (m *markdown) table(head string, rows [][]string) {
 	m.b.WriteByte('\n')
 }
 
-// head is what a report begins with.
+// head writes what a report begins with.
 func (m *markdown) head(title, lead string, notices []notice, tiles []tile) {
 	m.say("# %s", m.text(title))
 	m.say("%s", m.text(lead))
@@ -136,7 +136,7 @@ func (m *markdown) skill(r *Run) {
 	}
 }
 
-// cleanSkill is a skill with the texts of its files as a report shows them.
+// cleanSkill returns a skill with the texts of its files as a report shows them.
 func cleanSkill(s skill.Skill) skill.Skill {
 	out := skill.New(clean(s.Text(), skill.MaxBytes))
 	for _, name := range s.Others() {

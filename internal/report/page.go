@@ -97,7 +97,7 @@ func (r *Run) anchor(columns []column, b record.Blame) {
 	}
 }
 
-// label is the label of an origin's column.
+// label returns the label of an origin's column.
 func label(o provenance.Origin) string {
 	if o.Kind == provenance.SlowUpdate {
 		return fmt.Sprintf("e%d", o.Epoch)

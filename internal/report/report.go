@@ -18,7 +18,7 @@ type Run struct {
 	Failing *record.Failing // what fails with the best skill; nil: not known, and nothing is shown
 }
 
-// Of is the report of what the files of a run say.
+// Of returns the report of what the files of a run say.
 func Of(t *record.Training) *Run { return &Run{Training: *t} }
 
 // RunName returns the name of the run in a directory for a report: its folder and the one around

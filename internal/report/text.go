@@ -12,10 +12,9 @@ import (
 // absent represents what was not measured or is not known.
 const absent = "–"
 
-// clean is text of a model, a task or a user as it may be shown, and passed on:
-// characters that steer what shows them, or that no one sees, are replaced, and what
-// looks like a secret is masked, before the text is cut. At most n code points are
-// kept.
+// clean returns text of a model, a task or a user as it may be shown, and passed on. It replaces
+// characters that steer what shows them, or that no one sees, and masks what looks like a secret.
+// Then it cuts the text: at most n code points are kept.
 func clean(text string, n int) string {
 	text = replaceControls(redact.Text(text))
 	if r := []rune(text); len(r) > n {
@@ -33,12 +32,12 @@ func replaceControls(text string) string {
 	}, strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), string(unicode.ReplacementChar)))
 }
 
-// line is clean text on one line.
+// line returns clean text on one line.
 func line(text string, n int) string {
 	return clean(strings.Join(strings.Fields(clean(text, 1<<20)), " "), n)
 }
 
-// lines is line for each of several texts.
+// lines returns the result of line for each of several texts.
 func lines(texts []string, n int) []string {
 	out := make([]string, len(texts))
 	for i, t := range texts {

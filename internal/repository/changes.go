@@ -170,7 +170,7 @@ func (d *difference) add(c tree.Change) {
 	d.changes = append(d.changes, c)
 }
 
-// own are files and folders of agents, wherever they lie: what they are given in words, and what they keep.
+// own returns files and folders of agents, wherever they lie: what they are given in words, and what they keep.
 func own() []string {
 	return []string{
 		".git", ".claude", ".codex", ".cursor", ".gemini", ".qwen", ".opencode", ".pi", ".agents", ".copilot", ".aider*", ".skills",
@@ -178,7 +178,7 @@ func own() []string {
 	}
 }
 
-// remains are folders and files that runs of tests leave, of which a later run could load something else than the code.
+// remains returns folders and files that runs of tests leave, of which a later run could load something else than the code.
 func remains() []string {
 	return []string{"__pycache__", "*.pyc", "*.pyo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".nyc_output", "node_modules"}
 }

@@ -43,7 +43,7 @@ func (r *Repository) Grade(ctx context.Context, t Task, work string) (Grade, err
 	return g, err
 }
 
-// GradeChanges is Grade of changes. None at all is what an agent leaves that does nothing.
+// GradeChanges grades changes as Grade grades a workspace. An agent that does nothing leaves none at all.
 func (r *Repository) GradeChanges(ctx context.Context, t Task, changes []tree.Change) (Grade, error) {
 	base, err := r.open(ctx, t.Base)
 	if err != nil {

@@ -248,7 +248,7 @@ func (e *starvedError) Error() string {
 	return fmt.Sprintf("agent, task %s: it was not done in time, for more than a fifth of which it waited for a processor", e.task)
 }
 
-// FaultClass is that of its entry in the ledger.
+// FaultClass returns the class of the error's entry in the ledger.
 func (*starvedError) FaultClass() string { return "starved" }
 
 // runEpisode has an episode carried out in a slot. One that lacked a processor is tried again, with
@@ -286,7 +286,7 @@ func (a *Agent) scorable(key string, t task.Task, raw []byte) bool {
 	return err == nil
 }
 
-// scoreKey is where the score of an episode is recorded.
+// scoreKey returns the key under which the score of an episode is recorded.
 func scoreKey(key string) string { return key + "/score" }
 
 func (a *Agent) work(ctx context.Context, call caller.EpisodeCall, t task.Task, s skill.Skill, client model.Client, last bool) (episodeRecord, error) {
@@ -361,8 +361,8 @@ func (a *Agent) wrapFailure(t task.Task, err error) error {
 	return caller.Unmeasurable(fmt.Errorf("agent, task %s: %w", t.ID, err))
 }
 
-// question is what the agent is asked. That of a trigger task is its prompt alone: a
-// template may show or name the skill.
+// question returns what the agent is asked. A trigger task is asked by its prompt alone: a template
+// may show or name the skill.
 func (a *Agent) question(ctx context.Context, t task.Task, s skill.Skill) (string, error) {
 	if t.Trigger != "" {
 		return t.Prompt, nil
@@ -375,12 +375,11 @@ func (a *Agent) question(ctx context.Context, t task.Task, s skill.Skill) (strin
 	return text + "\n\n" + more, err
 }
 
-// leave is called when the agent has ended, and moves what it left into the run: its
-// error says that this could not be done. The agent's own files hold the key of its
-// session, and no one needs them. What a try left that measured nothing goes too,
-// unless somebody wants to look at it. Folders that the agent locked are opened:
-// that is no reason for a check to fail, or not to be carried out. No check can
-// depend on a key that was made for this job.
+// leave moves what the agent left into the run after the agent has ended. Its error says that this
+// could not be done. The agent's own files are deleted: they hold the key of its session, and no
+// one needs them. What a try left that measured nothing goes too, unless somebody wants to look at
+// it. Folders that the agent locked are opened: that is no reason for a check to fail, or not to be
+// carried out. No check can depend on a key that was made for this job.
 func (a *Agent) leave(key string, ws workspace, given *redact.Exact, failed bool) error {
 	err := removeAll(ws.Home)
 	var moved error

@@ -134,8 +134,8 @@ func (e *Env) endsAlone(ctx context.Context, lived time.Duration) bool {
 	return errors.As(err, &fault) && fault.Kind.IsProgramFault()
 }
 
-// cause is what a program did, without the mark of a task that was not measured: that
-// would be one that the run continues without.
+// cause returns what a program did, without the mark of a task that was not measured: the run would
+// continue without such a task.
 func cause(err error) error {
 	var fault *env.Error
 	if errors.As(err, &fault) {

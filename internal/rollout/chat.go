@@ -90,7 +90,7 @@ func base(t task.Task, question string, resp *model.Response) trajectory.Outcome
 	return out
 }
 
-// Reference is what analysts may know of a task beyond what the target saw.
+// Reference returns what analysts may know of a task beyond what the target saw.
 func Reference(t task.Task) string {
 	parts := make([]string, 0, 2)
 	if len(t.Gold) > 0 {

@@ -100,7 +100,7 @@ func (e *Env) note(left []trajectory.LeftOut) {
 	}
 }
 
-// own is what the outcome of a task depends on apart from the skill, as JSON.
+// own returns what the outcome of a task depends on apart from the skill, as JSON.
 func (e *Env) own(t task.Task) ([]byte, error) {
 	if !e.RawGold {
 		return json.Marshal(t)
@@ -211,7 +211,7 @@ func checkOutcome(out trajectory.Outcome) error {
 	return nil
 }
 
-// refusedBy is the cause of the first refusal that an episode got, "" if it got none.
+// refusedBy returns the cause of the first refusal that an episode got, "" if it got none.
 func refusedBy(client model.Client) string {
 	if c, ok := client.(interface{ Refused() string }); ok {
 		return c.Refused()
@@ -219,8 +219,7 @@ func refusedBy(client model.Client) string {
 	return ""
 }
 
-// servedBy is the model that answered an episode's calls, "" if none went through
-// its client.
+// servedBy returns the model that answered an episode's calls, "" if none went through its client.
 func servedBy(client model.Client) string {
 	if c, ok := client.(interface{ Served() string }); ok {
 		return c.Served()

@@ -84,7 +84,7 @@ func hideInLink(root *os.Root, name string, hide *redact.Exact) error {
 	return root.Symlink(hide.Text(target), name)
 }
 
-// hideInFile also opens what the agent has locked.
+// hideInFile hides secrets in a file, and also opens what the agent has locked.
 func hideInFile(root *os.Root, name string, hide *redact.Exact) error {
 	info, err := root.Lstat(name)
 	if err != nil {

@@ -20,8 +20,8 @@ func (o *omissions) omit(list []trajectory.LeftOut) {
 	}
 }
 
-// LeftOut is what of the requests of all episodes did not reach the model, each thing
-// once, sorted.
+// LeftOut returns what of the requests of all episodes did not reach the model, each thing once,
+// sorted.
 func (o *omissions) LeftOut() []trajectory.LeftOut {
 	var all []trajectory.LeftOut
 	o.lost.Range(func(key, _ any) bool {

@@ -34,7 +34,7 @@ const maxAddress = 2048
 
 var addressIn = pattern.New("(?i)https?://[^\\s\\p{Z}\\p{C}<>\"'`\\[\\]{}|\\\\^]+")
 
-// Addresses are those of the pages that a task names, in its order, each once.
+// Addresses returns the addresses of the pages that a task names, in its order, each once.
 func (p *Pages) Addresses(t task.Task) []string {
 	if p == nil {
 		return nil

@@ -58,8 +58,8 @@ func (w *Workspaces) Open() error {
 
 func (w *Workspaces) placeFile() string { return filepath.Join(filepath.Dir(w.Dir), placeFile) }
 
-// parents are where the folder of places may be. The second is on the same disk as
-// the run.
+// parents returns the folders that the folder of places may be in. The second is on the same disk
+// as the run.
 func (w *Workspaces) parents() []string {
 	return []string{filepath.Clean(os.TempDir()), filepath.Dir(filepath.Dir(w.Dir))}
 }

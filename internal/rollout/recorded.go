@@ -42,7 +42,7 @@ func ReadEpisode(raw []byte) (Recorded, error) {
 	return Recorded{Question: did.Question, Reply: did.Answer, Turns: did.Trajectory, Answered: true, Scored: !did.Unscored}, nil
 }
 
-// Question is the text that a chat target is asked for a task, as outcomes have it.
+// Question returns the text that a chat target is asked for a task, as outcomes have it.
 func (q *ChatPrompt) Question(t task.Task, s skill.Skill) (string, error) {
 	text, err := prompt(q.User, t, promptFields(t, s, q.Extras))
 	if err != nil {

@@ -118,8 +118,8 @@ type passWork struct {
 // requests in flight, so the limiter below it always has work to choose from.
 const workers = 512
 
-// A question whose answer comes later ends the pass only when all others have
-// been put: the one who answers shall find them together.
+// pass carries out the tasks of its work with one skill. A question whose answer comes later ends
+// the pass only when all others have been put: the caller who answers shall find them together.
 func (r *Runner) pass(ctx context.Context, p Place, s skill.Skill, w passWork) error {
 	g, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

@@ -11,8 +11,8 @@ import (
 // 16 000 tokens.
 const skillRoom = 64 << 10
 
-// skillBytes is what the outcome of an episode depends on of a skill: its SKILL.md and,
-// where there are more files, a sum of all.
+// skillBytes returns what the outcome of an episode depends on of a skill: its SKILL.md and, where
+// there are more files, a sum of all.
 func skillBytes(s skill.Skill) []byte {
 	if len(s.Others()) == 0 {
 		return []byte(s.Text())
@@ -20,9 +20,9 @@ func skillBytes(s skill.Skill) []byte {
 	return []byte(s.Text() + "\x00" + s.Digest())
 }
 
-// skillText is a skill as a target without tools is told it: SKILL.md and, behind it, the
-// files next to it, those that are text in full as far as there is room. It is SKILL.md,
-// byte for byte, where that is alone.
+// skillText returns a skill as a target without tools gets it: SKILL.md and, after it, the files
+// next to it. Those that are text are in full as far as there is room. The text is SKILL.md, byte
+// for byte, where that is alone.
 func skillText(s skill.Skill) string {
 	files := s.Contents(skillRoom)
 	if len(files) == 0 {
@@ -42,7 +42,7 @@ func skillText(s skill.Skill) string {
 	return b.String()
 }
 
-// fenceFor is a fence that a text cannot end.
+// fenceFor returns a fence that a text cannot end.
 func fenceFor(text string) string {
 	fence := "```"
 	for strings.Contains(text, fence) {

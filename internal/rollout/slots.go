@@ -14,7 +14,7 @@ func NewSlots(n int) *Slots {
 	return &Slots{free: make(chan struct{}, n), several: make(chan struct{}, 1)}
 }
 
-// Size is how many there are.
+// Size returns how many slots there are.
 func (s *Slots) Size() int {
 	if s == nil {
 		return 0

@@ -60,7 +60,7 @@ func FindMarks(s skill.Skill) Marks {
 // Empty reports whether there is nothing to recognise the body by.
 func (m Marks) Empty() bool { return len(m.texts) == 0 }
 
-// Without are the marks that are in none of the texts.
+// Without returns the marks that are in none of the texts.
 func (m Marks) Without(texts ...string) Marks {
 	var kept Marks
 	for _, mark := range m.texts {
@@ -90,7 +90,7 @@ func holds(text, mark string) bool {
 	})
 }
 
-// withoutFiles are the marks that no file below a folder holds.
+// withoutFiles returns the marks that no file below a folder holds.
 func (m Marks) withoutFiles(dir string) Marks {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -115,7 +115,7 @@ func (m Marks) withoutFiles(dir string) Marks {
 	return m
 }
 
-// Untellable is why no one can report whether an agent loaded a skill, "" if it can be told.
+// Untellable returns why no one can report whether an agent loaded a skill, "" if it can be reported.
 func Untellable(s skill.Skill) string {
 	if strings.TrimSpace(s.Text()) == "" {
 		return "the skill is empty: there is nothing to load"
@@ -126,7 +126,7 @@ func Untellable(s skill.Skill) string {
 	return ""
 }
 
-// marks are those of a skill for one trigger task. The error is unmeasurable.
+// marks returns the marks of a skill for one trigger task. The error is unmeasurable.
 func (a *Agent) marks(t task.Task, s skill.Skill, dir string) (Marks, error) {
 	why := Untellable(s)
 	m := FindMarks(s).Without(t.Prompt).withoutFiles(dir)

@@ -41,7 +41,7 @@ func fileBound(name string) bound {
 	return bound{8 * MB, 8 * MB} // files of skills, as much as all of one may have
 }
 
-// Most is how many bytes are read of a file of a run at most.
+// Most returns how many bytes are read of a file of a run at most.
 func Most(name string) int64 { return fileBound(name).size }
 
 // A SizeError says that a file of a run is larger than what is read of it, or takes more room

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FileIdentity is the device and inode of a file as "DEVICE:INODE", "" where the system gives none.
+// FileIdentity returns the device and inode of a file as "DEVICE:INODE", "" where the system gives none.
 func FileIdentity(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

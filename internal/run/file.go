@@ -18,7 +18,7 @@ const (
 	InnerNotes  = "notes.json"
 )
 
-// NotesPath is the file next to the run in dir with what people have written to it.
+// NotesPath returns the file next to the run in dir with what people have written to it.
 func NotesPath(dir string) string { return filepath.Clean(dir) + notesSuffix }
 
 // takeNotes moves the notes next to a run of a folder into it; back moves them out again. What
@@ -50,7 +50,7 @@ func ReadFile(dir, name string, most int64) (data []byte, found bool, err error)
 	return data, err == nil, err
 }
 
-// ReadIn is ReadFile in an open folder. That there is no such file is fs.ErrNotExist.
+// ReadIn reads a file in an open folder as ReadFile does. The error is fs.ErrNotExist if there is no such file.
 func ReadIn(root *os.Root, name string, most int64) ([]byte, error) {
 	data, err := disk.ReadIn(context.Background(), root, name, most)
 	if !errors.Is(err, disk.ErrTooLarge) {

@@ -112,8 +112,8 @@ func nextNumber(dir, name string) (int, error) {
 	return next, nil
 }
 
-// SkillPath is path, or where path is the best_skill.md of a run whose skill has more
-// files, the folder that has all of them.
+// SkillPath returns path, except where path is the best_skill.md of a run whose skill has more
+// files: then it returns the folder that has all of them.
 func SkillPath(path string) string {
 	if filepath.Base(path) != BestFile {
 		return path

@@ -36,7 +36,7 @@ type sizer struct {
 	types map[reflect.Type]map[string]reflect.Type // of the members of structs, by name
 }
 
-// next is the next byte that is no white space, which stays; 0 at the end.
+// next returns the next byte that is no white space, and does not take it; 0 at the end.
 func (s *sizer) next() byte {
 	for ; s.at < len(s.data); s.at++ {
 		switch b := s.data[s.at]; b {
@@ -141,8 +141,8 @@ func (s *sizer) object(t reflect.Type, deep int) {
 	})
 }
 
-// member is the type of a member of a struct, nil of one that it does not have. Names are alike as
-// the decoder has it: escapes represent what they mean, and large and small letters for each other.
+// member returns the type of a member of a struct, nil for one that it does not have. It compares names as
+// the decoder does: escapes represent what they mean, and large and small letters represent each other.
 func member(known map[string]reflect.Type, key []byte) reflect.Type {
 	if t, ok := known[string(key)]; ok {
 		return t

@@ -458,7 +458,7 @@ func encodeJSON(v any) ([]byte, error) {
 // slash-separated and must stay inside.
 func (r *Run) WriteFile(name string, data []byte) error { return r.write(name, data, 0o644) }
 
-// WriteProgram is WriteFile for a file that may be executed.
+// WriteProgram writes a file that may be executed, otherwise as WriteFile does.
 func (r *Run) WriteProgram(name string, data []byte) error { return r.write(name, data, 0o755) }
 
 func (r *Run) write(name string, data []byte, mode fs.FileMode) error {

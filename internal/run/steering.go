@@ -58,7 +58,7 @@ func (s *Steering) Answered(request string) (Answer, bool) {
 	return s.Answers[i], true
 }
 
-// Steering is what the manifest says of it now. The caller must not change what it holds.
+// Steering returns what the manifest says of it now. The caller must not change what it holds.
 func (r *Run) Steering() Steering {
 	r.mu.Lock()
 	defer r.mu.Unlock()

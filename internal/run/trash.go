@@ -106,7 +106,7 @@ func Trash(dir string, now time.Time) (to string, err error) {
 	return filepath.Join(filepath.Dir(dir), TrashFolder, name), nil
 }
 
-// freeName is a name in the trash that nothing has yet.
+// freeName returns a name in the trash that nothing has yet.
 func freeName(root *os.Root, name string) (string, error) {
 	for i := 1; ; i++ {
 		next := name
@@ -152,7 +152,7 @@ func Purge(dir string, keep ...string) error {
 	return nil
 }
 
-// Size is how many bytes the files of a run directory have. Links are not followed.
+// Size returns how many bytes the files of a run directory have. It does not follow links.
 func Size(dir string) (n int64, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -103,7 +103,7 @@ func (c *cargoTests) finish() (map[string]Test, string) {
 	return c.results, strings.TrimSpace(c.errors.String())
 }
 
-// rustModule is how names of tests begin that are in a file.
+// rustModule returns how names of tests begin that are in a file.
 func (s Suite) rustModule(root *os.Root, target string) string {
 	before, rest, in := strings.Cut("/"+target, "/tests/")
 	crate := ""

@@ -159,7 +159,7 @@ func (d *detector) ask(ctx context.Context, name string, args ...string) (said s
 	return c.must(ctx, time.Minute, append([]string{name}, args...)...)
 }
 
-// prefixes are the folders that a program is installed in, by its name and after all links.
+// prefixes returns the folders that a program is installed in, by its name and after all links.
 func prefixes(program string) []string {
 	out := []string{filepath.Dir(filepath.Dir(program))}
 	if real, err := filepath.EvalSymlinks(program); err == nil {
@@ -192,8 +192,8 @@ func (d *detector) hide(paths ...string) {
 	}
 }
 
-// toolchains are the folders with libraries next to those of PATH, which agents may read with a program of theirs. Where several
-// versions are managed they may read all of them.
+// toolchains returns the folders with libraries next to those of PATH, which agents may read with a program of theirs. Where
+// several versions are managed they may read all of them.
 func (d *detector) toolchains() (dirs []string) {
 	folders, _ := d.machine.Lookup("PATH")
 	for _, dir := range filepath.SplitList(folders) {

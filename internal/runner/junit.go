@@ -76,7 +76,7 @@ func parseJUnit(r io.Reader, name func(unit) string) (results, error) {
 	}
 }
 
-// test is what a test case says.
+// test returns what a test case says.
 func (u unit) test() Test {
 	t := Test{Status: Passed, Took: seconds(u.Time)}
 	if u.Skipped != nil {
@@ -88,7 +88,7 @@ func (u unit) test() Test {
 	return t
 }
 
-// all is the message with the text, one of them when they say the same.
+// all returns the message with the text, one of them when they say the same.
 func (p problem) all() string {
 	text := strings.TrimSpace(p.Text)
 	if strings.Contains(text, strings.TrimSpace(p.Message)) {

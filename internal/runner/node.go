@@ -16,7 +16,7 @@ var nodeReporter string
 //go:embed scripts/reporter.cjs
 var reporter string
 
-// byFile is the name of a test: its file, and what it is called there.
+// byFile returns the name of a test: its file, and its name there.
 func byFile(u unit) string {
 	if u.File == "" {
 		return collection + u.Name
@@ -87,7 +87,7 @@ func (d *detector) detectNode(ctx context.Context) error {
 	return nil
 }
 
-// runner is what the script of tests calls, else what is a dependency, else node's own.
+// runner returns the runner that the script of tests calls, else one that is a dependency, else node's own.
 func (m manifest) runner() Kind {
 	for _, k := range []Kind{Vitest, Jest, Mocha} {
 		if strings.Contains(m.Scripts["test"], string(k)) {
@@ -126,7 +126,7 @@ func packageIn(dir, name string) []string {
 	return append(more, filepath.Join(dir, filepath.FromSlash(name)))
 }
 
-// options are those of node that the script of tests sets: how sources are loaded.
+// options returns the options of node that the script of tests sets: how sources are loaded.
 func (m manifest) options() string {
 	var out []string
 	words := strings.Fields(strings.NewReplacer(`"`, " ", "'", " ", "NODE_OPTIONS=", " ", "=", " ").Replace(m.Scripts["test"]))

@@ -32,7 +32,7 @@ func pytestPlan(j Job, c *cell) plan {
 	return p
 }
 
-// pytestName is the id of a test: file, classes and function.
+// pytestName returns the id of a test: file, classes and function.
 func pytestName(u unit) string {
 	if i := slices.IndexFunc(u.Properties, func(p property) bool { return p.Name == "nodeid" }); i >= 0 {
 		return u.Properties[i].Value

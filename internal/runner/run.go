@@ -179,7 +179,7 @@ func NeedsPort(message string) bool { return wantsPort.MatchString(message) }
 // collection is how a name begins under which a report has a file that could not be read.
 const collection = "collection of "
 
-// junit is a plan that reads a report in JUnit XML. What it says of files that could not be read is what was not built.
+// junit returns a plan that reads a report in JUnit XML. The plan takes what the report says of files that could not be read as what was not built.
 func (c *cell) junit(name func(unit) string) plan {
 	return plan{env: []string{"REPORT=" + c.reportPath(report)}, read: func(said []byte, r *Report) {
 		tests, err := parseJUnit(bytes.NewReader(said), name)

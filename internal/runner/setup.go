@@ -56,7 +56,7 @@ func Setup(ctx context.Context, command, tree, into string, lookup func(string) 
 	return disk.WriteFile(done, nil, 0o600)
 }
 
-// setupEnv is what a command sees of the environment: nothing with a credential.
+// setupEnv returns what a command sees of the environment: nothing with a credential.
 func setupEnv(home, into string, lookup func(string) (string, bool)) []string {
 	folders, _ := lookup("PATH")
 	env := []string{
@@ -74,7 +74,7 @@ func setupEnv(home, into string, lookup func(string) (string, bool)) []string {
 	return env
 }
 
-// managers are the folders of those who manage versions of toolchains, by their variables.
+// managers returns the folders of those who manage versions of toolchains, by their variables.
 func managers(lookup func(string) (string, bool)) map[string]string {
 	out := map[string]string{}
 	home, _ := lookup("HOME")
@@ -90,7 +90,7 @@ func managers(lookup func(string) (string, bool)) map[string]string {
 	return out
 }
 
-// toolRoots are the folders of PATH, and those that toolchains are installed in. Folders in which users keep much else are left out.
+// toolRoots returns the folders of PATH, and those that toolchains are installed in. It leaves out folders in which users keep much else.
 func toolRoots(lookup func(string) (string, bool)) []string {
 	home, _ := lookup("HOME")
 	folders, _ := lookup("PATH")

@@ -183,7 +183,7 @@ type canary struct {
 	pass, fail string
 }
 
-// goCanary is a file in the package of a target that has tests.
+// goCanary returns a file in the package of a target that has tests.
 func (s Suite) goCanary(root *os.Root, target, good, bad string) (canary, error) {
 	dir := path.Join(s.Folder, target)
 	entries, err := fs.ReadDir(root.FS(), dir)
@@ -222,7 +222,7 @@ var endings = map[Kind]string{
 	Cargo:  "\n#[test]\nfn canary_%[1]s() {}\n\n#[test]\nfn canary_%[2]s() { panic!(\"as it should\") }\n",
 }
 
-// fileCanary is a file of tests with two more at its end.
+// fileCanary returns a file of tests with two more at its end.
 func (s Suite) fileCanary(root *os.Root, target, good, bad string) (canary, error) {
 	ending, ok := endings[s.Kind]
 	if !ok {

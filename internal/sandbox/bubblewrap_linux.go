@@ -48,8 +48,8 @@ func bubblewrapArgs(c *Confine, program, dir string) []string {
 	return append(args, "--remount-ro", "/", "--chdir", dir) // what nothing is mounted at is its own
 }
 
-// readBubblewrap: it tells the exit code of a program that has run, which is its
-// own as well, and otherwise complains on standard error.
+// readBubblewrap reads how bubblewrap ended. Bubblewrap reports the exit code of a program that has
+// run, which is its own as well. Otherwise it complains on standard error.
 func readBubblewrap(text, stderr string) (ending, error) {
 	if strings.Contains(text, `"exit-code"`) {
 		return ending{}, nil

@@ -34,10 +34,10 @@ type Support struct {
 // use.
 func Supports() Support { return support(helper.Load() != nil) }
 
-// Probe is Supports and tries apart from whether a program can have namespaces of its
-// own: its processes and its IPC, a network in which single ports are those of this
-// machine, and mounts, so that Confine.Show can be had and nothing else be written.
-// Run uses them wherever it can. Probe starts a process.
+// Probe returns what Supports does, and tries whether a program can have namespaces of its own: its
+// processes and its IPC, a network in which single ports are those of this machine, and mounts, so
+// that Confine.Show can be had and nothing else be written. Run uses them wherever it can. Probe
+// starts a process.
 func Probe() Support {
 	s := Supports()
 	s.Isolated = s.Kind == kindLandlock && canIsolate() == nil

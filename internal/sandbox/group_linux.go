@@ -165,7 +165,7 @@ func (g *group) processes() []int {
 	return pids
 }
 
-// memory is what cannot be dropped: the cache of files is not counted.
+// memory returns how much memory cannot be dropped: it does not count the cache of files.
 func (g *group) memory() int64 {
 	if g.unified {
 		return number(g.dirs["memory"], "memory.stat", "anon") + number(g.dirs["memory"], "memory.stat", "shmem")
@@ -173,7 +173,7 @@ func (g *group) memory() int64 {
 	return number(g.dirs["memory"], "memory.stat", "total_rss") + number(g.dirs["memory"], "memory.stat", "total_shmem")
 }
 
-// cpu is the processor time of all that have been in the group.
+// cpu returns the processor time of all that have been in the group.
 func (g *group) cpu() time.Duration {
 	if g.unified {
 		return time.Duration(number(g.dirs["memory"], "cpu.stat", "usage_usec")) * time.Microsecond

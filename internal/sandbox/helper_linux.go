@@ -47,9 +47,8 @@ type policy struct {
 	keeps    bool // its shared memory is its own to write, see keepsShared
 }
 
-// Main is the first thing that main calls, with os.Args. It returns at once,
-// unless the process was started as a helper that confines a program: then it
-// does that, and ends.
+// Main confines a program, and then ends, if the process was started as a helper for that.
+// Otherwise it returns at once. It is the first thing that main calls, with os.Args.
 func Main(args []string) {
 	Through(own)
 	if len(args) < 4 {
@@ -124,7 +123,7 @@ func limitResources(maxFile uint64) error {
 	return nil
 }
 
-// lowerLimit never raises what was lower already.
+// lowerLimit lowers a limit, and never raises what was lower already.
 func lowerLimit(resource int, limit uint64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(resource, &now); err != nil {

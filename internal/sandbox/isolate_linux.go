@@ -35,10 +35,10 @@ const handoverFD = 4
 // firstCgroupFD is the first of the files by which init joins control groups.
 const firstCgroupFD = 5
 
-// namespaces are the attributes of init. Root stays in its user namespace, since in
-// another it would lose the files of other users: in a container that gives it no
-// such power there are no namespaces. Others get a user namespace as well, in which
-// they stay who they are, with the capabilities to set the rest up.
+// namespaces returns the attributes of init. Root stays in its user namespace, since in another it
+// would lose the files of other users: in a container that gives it no such power there are no
+// namespaces. Others get a user namespace as well, in which they stay who they are, with the
+// capabilities to set the rest up.
 func namespaces(network bool) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{
 		Setsid: true, Pdeathsig: unix.SIGKILL,
@@ -121,8 +121,8 @@ func (i *isolated) begin(encoded []byte) error {
 	return relayAll(said[1:n], rights[:m])
 }
 
-// status is how the program ended: as init has said, or as init itself ended if it
-// could not say.
+// status returns how the program ended: as init has said, or as init itself ended if it could not
+// say.
 func (i *isolated) status(ofInit unix.WaitStatus) unix.WaitStatus {
 	said := make([]byte, 8)
 	n, _, err := recvmsg(i.sock, said, nil)
@@ -132,8 +132,7 @@ func (i *isolated) status(ofInit unix.WaitStatus) unix.WaitStatus {
 	return unix.WaitStatus(binary.BigEndian.Uint32(said))
 }
 
-// beInit is what the first process of the namespaces does. It returns only to say
-// what failed.
+// beInit does the work of the first process of the namespaces. It returns only to say what failed.
 func beInit(path string, argv []string) error {
 	runtime.LockOSThread()
 	unix.CloseOnExec(statusFD)
@@ -272,7 +271,7 @@ func canIsolate() error {
 	}
 }
 
-// probe is what a process does to find out whether it can use its namespaces.
+// probe checks that a process can use its namespaces.
 func probe() error {
 	var p policy
 	return errors.Join(raiseLoopback(), p.mount())

@@ -31,7 +31,7 @@ const (
 	firstFS = unix.LANDLOCK_ACCESS_FS_REFER - 1 // all of ABI 1
 )
 
-// landlockABI is the version that the kernel has, 0 if it has none.
+// landlockABI returns the version that the kernel has, 0 if it has none.
 func landlockABI() int {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -97,7 +97,7 @@ func (p *policy) landlock() error {
 	return nil
 }
 
-// attrSize is the size of the ruleset attributes that the kernel knows.
+// attrSize returns the size of the ruleset attributes that the kernel knows.
 func (p *policy) attrSize() uintptr {
 	switch {
 	case p.ABI < abiNetwork:

@@ -36,8 +36,7 @@ func separators() string {
 	return "/"
 }
 
-// variable is the last value of a name in an environment, as the program sees
-// it.
+// variable returns the last value of a name in an environment, as the program sees it.
 func variable(env []string, name string) string {
 	value := ""
 	for _, entry := range env {

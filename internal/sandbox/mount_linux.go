@@ -86,7 +86,7 @@ func (p *policy) binds() ([]bind, error) {
 	return all, err
 }
 
-// mountPoint is a folder that every system has, to begin at.
+// mountPoint returns a folder that every system has, to begin at.
 func mountPoint() (string, error) {
 	for _, dir := range []string{"/tmp", "/mnt", "/var", "/usr"} {
 		if info, err := os.Lstat(dir); err == nil && info.IsDir() {

@@ -109,5 +109,5 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what was kept, as valid UTF-8.
+// String returns what was kept, as valid UTF-8.
 func (t *tail) String() string { return strings.ToValidUTF8(string(t.buf), "\uFFFD") }

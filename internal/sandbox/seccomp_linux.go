@@ -20,7 +20,7 @@ const (
 // x32 marks the calls of a third ABI of amd64, which have other numbers.
 const x32 = 0x40000000
 
-// auditArch is the architecture as a filter sees it, 0 where we have no filter.
+// auditArch returns the architecture as a filter sees it, 0 where we have no filter.
 func auditArch() uint32 {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -31,8 +31,7 @@ func auditArch() uint32 {
 	return 0
 }
 
-// lowArg is where the lower half of an argument is; both architectures are
-// little-endian.
+// lowArg returns the offset of the lower half of an argument; both architectures are little-endian.
 func lowArg(n int) uint32 { return uint32(offArgs + 8*n) }
 
 func refuse(errno unix.Errno) bpf.Instruction {

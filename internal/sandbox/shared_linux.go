@@ -44,8 +44,8 @@ func keepsShared(binds []bind) bool {
 	})
 }
 
-// startFolder is where the program starts, if that is in shared memory: there is such a
-// folder, empty where nothing is shown at it.
+// startFolder returns the folder where the program starts, if that is in shared memory. There is
+// such a folder, empty where nothing is shown at it.
 func (p *policy) startFolder() (all []bind) {
 	if real, err := filepath.EvalSymlinks(p.Dir); err == nil && lies(real, sharedFolder) {
 		all = append(all, bind{to: real})
@@ -107,8 +107,8 @@ func frames(links []link, binds []bind) (all []string) {
 	})
 }
 
-// topShared is the folder right in shared memory that a path leads through or is, "" if
-// it is elsewhere.
+// topShared returns the folder right in shared memory that a path leads through or is, "" if it is
+// elsewhere.
 func topShared(path string) string {
 	rel, err := filepath.Rel(sharedFolder, path)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -148,7 +148,7 @@ func mountFrame(path string) error {
 	return mountOptional("tmpfs", path, "mode=0755")
 }
 
-// sharedMemory is the size of shared memory. What is in it counts as memory.
+// sharedMemory returns the size of shared memory. What is in it counts as memory.
 func (p *policy) sharedMemory() int64 {
 	if memory := p.Limits.withDefaults(0).Memory; memory > 0 {
 		return memory

@@ -138,7 +138,7 @@ func whole(text string) int64 {
 	return n
 }
 
-// outOfMemory is how many processes the machine has had to kill for want of memory.
+// outOfMemory returns how many processes the machine has had to kill for want of memory.
 func outOfMemory() int64 { return number("/proc", "vmstat", "oom_kill") }
 
 // fullBelow is the room on a disk, in bytes, below which programs fail for want of it.
@@ -191,7 +191,7 @@ func (d *written) measure(pids []int, limit int64) (n int64, full bool) {
 	return min(lost, unnamed+d.size(limit)), full
 }
 
-// room is how many bytes are left for us: root may use what is kept back for it.
+// room returns how many bytes are left for us: root may use what is kept back for it.
 func room(s unix.Statfs_t) int64 {
 	if os.Geteuid() == 0 {
 		return int64(s.Bfree) * s.Bsize

@@ -39,8 +39,8 @@ const (
 	longAnswer  = 200 // bytes; a longer one is no part of a word
 )
 
-// AtStart is what looks at the first scores of the seed skill of a run; nil where they
-// have been looked at before, or are another run's.
+// AtStart returns what looks at the first scores of the seed skill of a run; nil where they have
+// been looked at before, or are another run's.
 func AtStart(s *session.Session) func([]trajectory.Outcome) error {
 	_, err := os.Stat(filepath.Join(s.Run.Dir, filepath.FromSlash(train.BaselineFile)))
 	if s.Start.AcceptSeed || s.Fork != "" || s.Replay != nil || !errors.Is(err, fs.ErrNotExist) {

@@ -25,8 +25,8 @@ import (
 // masked is an answer in which no secrets are any more, and that is large.
 type masked struct{ v any }
 
-// document is an answer as JSON. Secrets are masked, and characters that steer or hide are
-// escaped as JSON escapes them, both as the command's --json does; a list is never null.
+// document returns an answer as JSON. It masks secrets, and escapes characters that steer or hide
+// as JSON escapes them, both as the command's --json does. A list is never null.
 func document(v any) ([]byte, error) {
 	if m, ok := v.(masked); ok {
 		v = m.v
@@ -162,7 +162,7 @@ func send(w http.ResponseWriter, text []byte) {
 // refuse answers with an error.
 func refuse(w http.ResponseWriter, err error) { refusal(err).Write(w) }
 
-// refusal is an error as an answer.
+// refusal returns an error as an answer.
 func refusal(err error) *door.Refusal {
 	var (
 		known   *door.Refusal

@@ -61,7 +61,7 @@ func extend(w http.ResponseWriter, r *http.Request) (context.Context, context.Ca
 	return context.WithTimeout(r.Context(), commandTime)
 }
 
-// command is a route of a config that answers with the document of a command.
+// command returns a route of a config that answers with the document of a command.
 func (s *Server) command(name, summary string, body, doc any, a func(ctx context.Context, at result.ConfigFile, r *http.Request) (any, error)) route {
 	rt := change(http.MethodPost, "/configs/{config}/"+name, summary, body, doc, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		ctx, cancel := extend(w, r)

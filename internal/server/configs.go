@@ -63,7 +63,7 @@ type configAt struct {
 	perm    fs.FileMode
 }
 
-// path is that of the file, in the folder with configs.
+// path returns the path of the file, in the folder with configs.
 func (c configAt) path() string { return path.Join(c.dir, configName) }
 
 // configList lists the configs in the order of their names. A link is none.
@@ -168,7 +168,7 @@ func unfit(doc result.ConfigFile) error {
 	return &door.Refusal{Status: http.StatusBadRequest, Kind: door.Input, Message: problemText(doc, p), Help: p.Help}
 }
 
-// problemText is a problem with its place.
+// problemText returns the text of a problem with its place.
 func problemText(doc result.ConfigFile, p result.ConfigProblem) string {
 	text := p.Message
 	if p.Key != "" {

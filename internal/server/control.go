@@ -55,7 +55,7 @@ func (s *Server) enqueue(words []string, run, title string) (queue.Entry, error)
 	return e, nil
 }
 
-// refuseEntry is an error of the queue as an answer.
+// refuseEntry returns an error of the queue as an answer.
 func refuseEntry(err error) error {
 	var (
 		taken *queue.TakenError

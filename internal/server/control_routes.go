@@ -2,7 +2,7 @@ package server
 
 import "net/http"
 
-// controlRoutes are those of what begins, continues and branches runs.
+// controlRoutes returns the routes of what begins, continues and forks runs.
 func (s *Server) controlRoutes() []route {
 	return []route{
 		get("/queue", "The commands that wait, are at work, and have ended lately", Queue{}, s.showQueue),

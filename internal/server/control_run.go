@@ -78,7 +78,7 @@ func (s *Server) countOpen() (n int) {
 	return n
 }
 
-// answerEntry is an entry as an answer.
+// answerEntry returns an entry as an answer.
 func (s *Server) answerEntry(e queue.Entry) Queued {
 	out := Queued{Entry: e}
 	if _, err := os.Stat(s.queue.Log(e.ID)); err == nil {
@@ -160,7 +160,7 @@ func (s *Server) checkConfig(ctx context.Context, file string) (doc result.Confi
 	return doc, err
 }
 
-// shownPath is a path as a person types it in the folder with configs. One that begins like a flag is none.
+// shownPath returns a path as a person types it in the folder with configs. It never begins like a flag.
 func (s *Server) shownPath(path string) string {
 	rel, err := filepath.Rel(s.options.Configs, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -256,7 +256,7 @@ func (s *Server) continueRun(_ http.ResponseWriter, r *http.Request) (any, error
 	return s.beginRun(runBase(at.dir), "Continue "+filepath.Base(at.dir), "train", s.shownPath(file), "--continue", s.shownPath(at.dir), "--epochs", b.Epochs)
 }
 
-// runBase is the name of a run without its number.
+// runBase returns the name of a run without its number.
 func runBase(dir string) string {
 	base := filepath.Base(dir)
 	if at := strings.LastIndexByte(base, '-'); at > 0 {

@@ -129,7 +129,7 @@ func (s *Server) fill(r *http.Request, root *os.Root, want wanted) (result.Confi
 	return doc, disk.WriteIn(root, at.path(), []byte(doc.Text), 0o644)
 }
 
-// words is the command line that writes the config.
+// words returns the command line that writes the config.
 func (w wanted) words() []string {
 	switch w.example {
 	case "quickstart":

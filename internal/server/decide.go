@@ -122,7 +122,7 @@ func (s *Server) findDecided(r *http.Request) (found, runConfig, error) {
 	return at, c, err
 }
 
-// refuseAdopt is the answer of a server that was started without --allow-adopt.
+// refuseAdopt returns the answer of a server that was started without --allow-adopt.
 func refuseAdopt(help string) error {
 	return &door.Refusal{Status: http.StatusForbidden, Kind: door.Forbidden, Message: "pages of this server may not write into documents that agents read", Help: help}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// decideRoutes are those of what a person decides on: edits by hand, comparisons, wrong tasks, and where the best skill goes.
+// decideRoutes returns the routes of what a person decides on: edits by hand, comparisons, wrong tasks, and where the best skill goes.
 func (s *Server) decideRoutes() []route {
 	row := change(http.MethodPut, "/runs/{run}/tasks/{id}/row", "Write the row of a train or selection task again: those bytes of the file alone", NewRow{}, TaskRow{}, s.writeTaskRow)
 	row.most = maxText

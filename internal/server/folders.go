@@ -34,7 +34,7 @@ func newFolders(paths []string) []folder {
 	return out
 }
 
-// shortName is what a folder is called in addresses.
+// shortName returns what a folder is called in addresses.
 func shortName(path string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 128 && (r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
@@ -65,7 +65,7 @@ func (f folder) toResult() result.Folder {
 	return out
 }
 
-// id is the name of a run in addresses.
+// id returns the name of a run in addresses.
 func (f folder) id(dir string) string { return f.name + ":" + filepath.Base(dir) }
 
 // shows reports whether a run of the folder is shown.

@@ -82,7 +82,7 @@ func (l *looker) Look(ctx context.Context) (record.Progress, error) {
 	return l.watcher.Look(ctx)
 }
 
-// of is the looker of a run.
+// of returns the looker of a run.
 func (l *lookers) of(dir string, now func() time.Time) *looker {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -51,7 +51,7 @@ func begun(r result.RunRow) time.Time {
 	return *r.CreatedAt
 }
 
-// rows are those of a folder: of its runs, and of its nights behind them, both oldest first.
+// rows returns the rows of a folder: those of its runs, then those of its nights, both oldest first.
 func (s *Server) rows(ctx context.Context, f folder) ([]result.RunRow, error) {
 	if f.Run != "" {
 		at, err := s.find(f.name + ":" + f.Run)
@@ -79,7 +79,7 @@ func nameRuns(rows []result.RunRow, night result.RunRow) {
 	}
 }
 
-// runRows are those of the runs of a folder.
+// runRows returns the rows of the runs of a folder.
 func runRows(ctx context.Context, index *record.Index, f folder) ([]result.RunRow, error) {
 	if f.Night != "" {
 		return []result.RunRow{}, nil

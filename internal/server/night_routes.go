@@ -6,7 +6,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// nightRoutes are those of the review queue and adoption.
+// nightRoutes returns the routes of the review queue and adoption.
 func (s *Server) nightRoutes() []route {
 	return []route{
 		get("/projects", "The projects whose sessions may be read, by the sleep profile", Projects{}, s.projects),

@@ -89,7 +89,7 @@ func listNightRuns(v record.NightView) []string {
 	return slices.Compact(out)
 }
 
-// shownRun is the id of a run that a night names, if its folder is shown and it is there.
+// shownRun returns the id of a run that a night names, if its folder is shown and it is there.
 func shownRun(folders []folder, n record.NightAt, name string) (string, bool) {
 	below := filepath.Join(n.Dir(), "..", "..", "..", "runs")
 	dir, base := path.Split(name)

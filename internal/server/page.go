@@ -136,7 +136,7 @@ func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// in is the file in the best encoding that is accepted.
+// in returns the file in the best encoding that is accepted.
 func (f file) in(accepted string, h http.Header) (text []byte, tag string) {
 	for _, e := range []struct {
 		name string

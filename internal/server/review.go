@@ -155,8 +155,8 @@ func (s *Server) adopt(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return Adopted{Number: out.N}, err
 }
 
-// nightWords are the project and the name of the night of a request, as words of a command. The night has to be one of the
-// profile: another one of the same name could propose something else than what is shown.
+// nightWords returns the project and the name of the night of a request, as words of a command. The night has to be one of
+// the profile: another one of the same name could propose something else than what is shown.
 func (s *Server) nightWords(r *http.Request) ([2]string, error) {
 	_, at, err := findNight(s.folders, r.PathValue("night"))
 	if err != nil {

@@ -98,7 +98,7 @@ func names(list []openapi.Parameter) string {
 	return strings.Join(out, ", ")
 }
 
-// get is a route that shows something.
+// get returns a route that shows something.
 func get(path, summary string, doc any, a answer, query ...openapi.Parameter) route {
 	return route{Route: openapi.Route{Method: http.MethodGet, Path: path, Summary: summary, Answer: doc, Query: query}, answer: a}
 }
@@ -110,13 +110,13 @@ func costlyRoute(path, summary string, doc any, a answer, query ...openapi.Param
 	return rt
 }
 
-// change is a route that changes something.
+// change returns a route that changes something.
 func change(method, path, summary string, body, doc any, a answer) route {
 	return route{Route: openapi.Route{Method: method, Path: path, Summary: summary, Body: body, Answer: doc}, changes: true, answer: a}
 }
 
-// routes are all that can be asked for. An answer is the document that the command of the
-// same question prints with --json.
+// routes returns the routes of all that can be asked for. An answer is the document that the
+// command of the same question prints with --json.
 func (s *Server) routes() []route {
 	session := change(http.MethodPost, "/session", "Trade the token for a session: a cookie", Token{}, nil, s.session)
 	session.open, session.changes, session.Open = true, false, true
@@ -178,7 +178,7 @@ func either(name, what string) openapi.Parameter {
 	return openapi.Parameter{Name: name, Kind: "boolean", Text: what}
 }
 
-// Document is the OpenAPI document of the API.
+// Document returns the OpenAPI document of the API.
 func Document() ([]byte, error) {
 	a := openapi.API{
 		Title: "skillopt", Version: "1", Prefix: prefix, Error: door.Refused{},
@@ -198,7 +198,7 @@ func is(kinds ...string) *jsonschema.Schema {
 	return &jsonschema.Schema{Types: kinds}
 }
 
-// ceilings are those of a request, in which null says something else than what is missing.
+// ceilings returns the schema of the ceilings of a request, in which null says something else than what is missing.
 func ceilings() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", PropertyOrder: []string{"usd", "tokens", "calls", "time"}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}},
@@ -206,7 +206,7 @@ func ceilings() *jsonschema.Schema {
 	}
 }
 
-// verdict is what a check said, which writes itself as JSON.
+// verdict returns the schema of what a check said, which writes itself as JSON.
 func verdict() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Required: []string{"check", "verdict", "score", "weight"},

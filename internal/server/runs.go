@@ -134,7 +134,7 @@ func (s *Server) noteLook(w http.ResponseWriter, r *http.Request, at found, from
 	}
 }
 
-// candidates are the skills that were put to the gate.
+// candidates returns the skills that were put to the gate.
 func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error) {
 	_, from, err := s.open(r)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Server) candidates(_ http.ResponseWriter, r *http.Request) (any, error)
 	return asAnswer(from.Candidates())
 }
 
-// grid is the result of all tasks with all skills.
+// grid returns the result of all tasks with all skills.
 func (s *Server) grid(w http.ResponseWriter, r *http.Request) (any, error) {
 	at, from, err := s.open(r)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *Server) config(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return Config{Text: redact.Text(text), Set: set}, err
 }
 
-// spend is what was paid for.
+// spend returns what was paid for.
 func (s *Server) spend(_ http.ResponseWriter, r *http.Request) (any, error) {
 	at, from, err := s.open(r)
 	if err != nil {

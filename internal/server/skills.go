@@ -54,7 +54,7 @@ func (s *Server) skillFile(w http.ResponseWriter, r *http.Request) (any, error) 
 	return nil, nil
 }
 
-// wholeSkill is a version with all its files: those that edits may not change are those of the best skill.
+// wholeSkill returns a version with all its files: those that edits may not change are those of the best skill.
 func wholeSkill(dir, id, version string) (skill.Skill, error) {
 	s, err := ask.Skill(dir, id, version)
 	if err != nil {

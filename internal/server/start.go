@@ -53,7 +53,7 @@ type ConfigRow struct {
 	Problem   string    `json:"problem"` // "": none
 }
 
-// firstKeys are the keys that matter first.
+// firstKeys returns the keys that matter first.
 func firstKeys() []string {
 	return []string{"skill", "tasks.path", "tasks.columns", "models.target.model", "models.optimizer.model", "train.epochs", "gate.metric", "limits.usd", "limits.time", "run.name"}
 }
@@ -125,7 +125,7 @@ func (s *Start) addSimulated(at configAt, models []namedModel) {
 	}
 }
 
-// examples are what can be begun with: those of init, and fixtures of benchmarks.
+// examples returns what can be begun with: the examples of init, and fixtures of benchmarks.
 func (s *Server) examples() []Example {
 	return append([]Example{
 		{"quickstart", "invoices, and simulated models that answer at once and cost nothing"},
@@ -185,7 +185,7 @@ func (s *Server) listModels(ctx context.Context) (out []ServedModel) {
 	return out
 }
 
-// otherModels are problems of models that a page may not name.
+// otherModels returns the problems of models that a page may not name.
 func (s *Server) otherModels(doc result.ConfigFile) (out []result.ConfigProblem) {
 	var names []string
 	for _, m := range s.models {
@@ -214,7 +214,7 @@ type schema struct {
 	plain, zipped []byte
 }
 
-// schemaTexts are the schema and its compressed form.
+// schemaTexts returns the schema and its compressed form.
 func (s *Server) schemaTexts(ctx context.Context) (plain, zipped []byte, err error) {
 	s.schema.mu.Lock()
 	defer s.schema.mu.Unlock()

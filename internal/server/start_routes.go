@@ -6,7 +6,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// startRoutes are those of configs: what a page reads, checks, tries and writes before a run begins.
+// startRoutes returns the routes of configs: what a page reads, checks, tries and writes before a run begins.
 func (s *Server) startRoutes() []route {
 	check := change(http.MethodPost, "/configs/{config}/check", "What a config would say with this text, and with keys set in it. Nothing is written", Check{}, result.ConfigFile{}, s.check)
 	check.changes, check.most = false, maxText

@@ -43,7 +43,7 @@ func readSheet(data []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// cellText is what a cell shows.
+// cellText returns what a cell shows.
 func cellText(v workbook.Value) string {
 	midnight := v.At.Truncate(24 * time.Hour).Equal(v.At)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Usage is what the run has used so far.
+// Usage returns what the run has used so far.
 func (s *Session) Usage() event.Progress {
 	sum := s.Caller.Stats().Sum
 	used := sum.Tokens()
@@ -57,8 +57,8 @@ func (s *Session) Account() (result.Usage, []result.Stage) {
 	return used, stages
 }
 
-// LeftOut is what of the requests of agents and programs did not reach the model, each
-// thing once.
+// LeftOut returns what of the requests of agents and programs did not reach the model, each thing
+// once.
 func (s *Session) LeftOut() []trajectory.LeftOut {
 	if s.left == nil {
 		return nil
@@ -88,7 +88,7 @@ func unknown(sum caller.StageStats, simulated bool) *result.UnknownUsage {
 	return u
 }
 
-// cost is nil when a price is not known; a simulation has none.
+// cost returns the dollars of calls, nil when a price is not known; a simulation has none.
 func cost(sum caller.StageStats, simulated bool) *float64 {
 	usd, all := sum.USD()
 	if !all || simulated {

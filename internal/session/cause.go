@@ -140,7 +140,7 @@ type refusedError struct {
 	words   string // how many, by cause
 }
 
-// says is how many requests were refused.
+// says returns how many requests were refused.
 func (e *refusedError) says() string {
 	return fmt.Sprintf("%.0f %% of %d replies of the target are refusals of its provider or model: %s", 100*e.share, e.replies, e.words)
 }
@@ -162,7 +162,7 @@ func (*lengthError) ErrorKind() string { return string(fault.Unmeasurable) }
 // shownText is how many characters of a text are shown in a message.
 const shownText = 400
 
-// Excerpt is the beginning of a text, for a message.
+// Excerpt returns the beginning of a text, for a message.
 func Excerpt(s string) string {
 	if utf8.RuneCountInString(s) <= shownText {
 		return s

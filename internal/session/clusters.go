@@ -16,8 +16,8 @@ const (
 	beginningChars = 200 // of a prompt: what tasks about one text begin with alike
 )
 
-// sources are names of fields that say what a task is about, or where it came from,
-// whatever their values look like.
+// sources returns names of fields that say what a task is about, or where it came from, whatever
+// their values look like.
 func sources() []string {
 	return []string{
 		"article", "author", "case", "cluster", "context", "conversation", "customer", "dialog", "dialogue", "doc", "document", "file", "group", "page", "paragraph",

@@ -197,7 +197,7 @@ func readDecision(ctx context.Context, dir, key string, to any) (found bool, err
 	return true, nil
 }
 
-// endedAfter is after how many units somebody has ended a run.
+// endedAfter returns the number of units after which somebody has ended a run.
 func endedAfter(ctx context.Context, dir string) (units int, err error) {
 	var end train.LoopEnd
 	found, err := readDecision(ctx, dir, endKey, &end)
@@ -207,7 +207,7 @@ func endedAfter(ctx context.Context, dir string) (units int, err error) {
 	return end.Units, err
 }
 
-// recordedStretches are those that a run has gone on from itself.
+// recordedStretches returns the stretches that a run has itself continued from.
 func recordedStretches(ctx context.Context, dir string) (out []train.Stretch, err error) {
 	_, err = readDecision(ctx, dir, StretchesKey, &out)
 	return out, err
@@ -249,8 +249,8 @@ func likeOrigin(s *Session, id map[string]string) error {
 		s.Continue.Dir, strings.ReplaceAll(config.Describe(changes), "\n", "\n  "), s.Continue.Dir))
 }
 
-// chooseFork is where a run is that continues from another one and for which no one has named a
-// directory.
+// chooseFork finds the directory of a run that continues from another one and for which no one has
+// named a directory.
 func chooseFork(s *Session, id map[string]string) error {
 	if s.Continue.Dir == "" || s.Fork != "" {
 		return nil

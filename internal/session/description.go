@@ -83,7 +83,7 @@ func (s describing) triggersAlone() error {
 	return nil
 }
 
-// balancedSplit is a split with as many trigger tasks of either kind; it warns of those that
+// balancedSplit returns a split with as many trigger tasks of either kind; it warns of those that
 // are left out.
 func (s describing) balancedSplit(split task.Split) []task.Task {
 	kept, surplus := balanceTriggers(s.Triggers.Split(split))
@@ -117,13 +117,12 @@ func ofKind(tasks []task.Task, kind task.Trigger) []task.Task {
 	return out
 }
 
-// Untellable is why no one can report whether the agent loads the skill, "" if it can be
-// told.
+// Untellable returns why no one can report whether the agent loads the skill, "" if someone can.
 func Untellable(s *Inputs) string {
 	return cmp.Or(rollout.Untellable(s.Skill), wiring.UntellableAgent(s.Config.Agent.Gateway, s.Config.Agent.Name))
 }
 
-// AgentName is the name of the agent, and of the model in it if the config names one.
+// AgentName returns the name of the agent, and of the model in it if the config names one.
 func AgentName(s *Inputs) string {
 	if s.Config.Models.Target.Model == "" {
 		return s.Config.Agent.Name

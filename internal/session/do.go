@@ -92,7 +92,7 @@ func (s *Session) Do(ctx context.Context, op Op) (err error) {
 	return s.work(ctx, op)
 }
 
-// plan is what a run of the operation has before it.
+// plan returns what a run of the operation has before it.
 func (op Op) plan(s *Session, asked result.Plan) run.Plan {
 	p := run.Plan{Expected: run.NewExpected(asked.Forecast), Train: len(s.Data.Train), Selection: len(s.Data.Selection), Test: len(s.Data.Test), Folds: s.Data.NumFolds()}
 	if op.Steps != nil {

@@ -81,7 +81,7 @@ func ProgramAsks(s *Session) bool {
 		s.Models.Has(model.Target) && s.Models.Of(model.Target).Kind != wiring.None
 }
 
-// Environment is what the processes of env.command are started with, but for where they
+// Environment returns what the processes of env.command are started with, except for where they
 // find a model. It fails when the program is not there.
 func (s *Inputs) Environment() (env.Options, error) {
 	environ := env.AllowedVariables(s.Loaded.Lookup)

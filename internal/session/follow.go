@@ -41,7 +41,7 @@ type logging struct {
 	ended   bool
 }
 
-// take is a sink of events without secrets.
+// take logs an event, as a sink of events without secrets.
 func (l *logging) take(e event.Event) {
 	s := l.session
 	switch e.(type) {

@@ -22,7 +22,7 @@ import (
 // maxProgram is the size of the largest file of a command, in bytes.
 const maxProgram = 1 << 30
 
-// Identity is what the run is: values of keys, and digests of what files hold.
+// Identity returns what the run is: values of keys, and digests of what files hold.
 func (s *Inputs) Identity() (map[string]string, error) {
 	id := s.Config.Fingerprint(s.Contents, s.Loaded.Redactor())
 	for k, v := range s.Names {
@@ -110,7 +110,7 @@ func isAbsent(err error) bool {
 	return ok && !os.IsPermission(pe) || errors.Is(err, disk.ErrNotFile)
 }
 
-// Digest is the beginning of the SHA-256 sum of data, in hexadecimal.
+// Digest returns the beginning of the SHA-256 sum of data, in hexadecimal.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])[:16]
@@ -134,8 +134,8 @@ func (s *Inputs) RunName() string {
 // unreviewedKey is among the settings of a session in the manifest of a run.
 const unreviewedKey = "tasks.unreviewed"
 
-// Settings is what may change between the sessions of a run: the operational
-// keys, and how many tasks are unreviewed drafts.
+// Settings returns what may change between the sessions of a run: the operational keys, and how
+// many tasks are unreviewed drafts.
 func (s *Inputs) Settings() map[string]string {
 	out := maps.Clone(s.Config.Settings(s.Loaded.Redactor()))
 	maps.Copy(out, s.Versions)

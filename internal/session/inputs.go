@@ -82,8 +82,8 @@ type Surroundings struct {
 	Remembered result.Memory    // what other runs leave to the optimizer; checked, and without secrets
 }
 
-// OptimizerOnly is what of a configuration concerns commands that ask the optimizer and no one else: what they
-// record fits also when the rest of it has changed.
+// OptimizerOnly returns what of a configuration concerns commands that ask the optimizer and no one else. The
+// records of these commands fit also when the rest of it has changed.
 func OptimizerOnly(cfg config.Config) config.Config {
 	only := config.Default()
 	only.Models.Optimizer, only.Limits, only.Prices, only.PriceFile = cfg.Models.Optimizer, cfg.Limits, cfg.Prices, cfg.PriceFile
@@ -120,7 +120,7 @@ func Load(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 		(*loader).loadRepository, (*loader).loadTasks, (*loader).checkRepository, (*loader).loadImages, (*loader).divide, (*loader).digestWorkspaces, (*loader).readyWorld, (*loader).compareTasks, (*loader).listTasks)
 }
 
-// LoadSkill is Load without tasks, for what the optimizer alone is asked about a skill.
+// LoadSkill loads as Load does, without tasks, for what the optimizer alone is asked about a skill.
 func LoadSkill(ctx context.Context, cfg config.Config, o Options) (*Inputs, error) {
 	return load(ctx, cfg, o, (*loader).loadSkill, (*loader).loadMemory, (*loader).loadPrompts)
 }
@@ -195,7 +195,7 @@ func (s *Inputs) Needs() check.Needs {
 	return all
 }
 
-// Commands are the commands of the checks.
+// Commands returns the commands of the checks.
 func (s *Inputs) Commands() *commands.Commands {
 	c := &commands.Commands{Config: s.Config, Loaded: s.Loaded, Suite: s.Suite, Tasks: s.Set.Tasks(), RunDir: s.RunDir, Fork: s.Fork, Isolated: s.isolated, Repository: s.repository}
 	if s.Scorer != nil {
@@ -212,18 +212,18 @@ func (s *Inputs) OwnEnv() bool {
 // Episodes reports whether a rollout is more than one call of a model.
 func (s *Inputs) Episodes() bool { return s.OwnEnv() || s.InWorld() || s.Config.Agent.Name != "" }
 
-// Projection is the score that the gate goes by.
+// Projection returns the score that the gate goes by.
 func (s *Inputs) Projection() score.Projection {
 	g := s.Config.Gate
 	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight, DensityWeight: g.DensityWeight}
 }
 
-// ChatPrompt is what a chat target is asked, with the pictures of the tasks or without.
+// ChatPrompt returns what a chat target is asked, with the pictures of the tasks or without.
 func (s *Inputs) ChatPrompt(images *rollout.Images) *rollout.ChatPrompt {
 	return &rollout.ChatPrompt{System: s.system, User: s.user, Images: images, Extras: s.Config.Extras, Bare: s.Config.Tasks.System == "", Marked: s.Config.Tasks.Pictures == config.PicturesMarked}
 }
 
-// Doubts are reasons to doubt gold and checks; nil: there are none.
+// Doubts returns reasons to doubt gold and checks, nil if there are none.
 func (s *Inputs) Doubts() error {
 	if s.Suite == nil || s.Scorer != nil {
 		return nil

@@ -104,7 +104,7 @@ func describeTools(lists []toolserver.List) string {
 	return strings.Join(parts, ", ")
 }
 
-// servers are the servers of env.mcp as they are started and reached.
+// servers returns the servers of env.mcp as they are started and reached.
 func (s *Inputs) servers() (all []toolserver.Server, err error) {
 	for i, m := range s.Config.Env.MCP {
 		one := toolserver.Server{Key: fmt.Sprintf("env.mcp[%d]", i), Shared: m.Shared, URL: m.URL}

@@ -81,7 +81,7 @@ func (s *Session) openRun(ctx context.Context, o run.OpenOptions) (r *run.Run, e
 	return r, err
 }
 
-// runIdentity is the identity that the run is begun or found with.
+// runIdentity returns the identity that the run is begun or found with.
 func (s *Session) runIdentity() (map[string]string, error) {
 	id, err := s.Identity()
 	if err != nil || s.Replay == nil {
@@ -146,7 +146,7 @@ func DescribeChanges(old, now map[string]string) []string {
 	return out
 }
 
-// ProgramVersion is the version of the program around.
+// ProgramVersion returns the version of the program around.
 func (s *Inputs) ProgramVersion() string {
 	if s.Version == "" {
 		return "library"

@@ -39,7 +39,7 @@ func sharesAnswers(s *Session) bool {
 	return s.Replay == nil && s.Config.Record.Reuse != caller.ReuseNever
 }
 
-// newOthers is nil for a run that shares no answers.
+// newOthers returns the others of a session, nil for a run that shares no answers.
 func newOthers(s *Session) *others {
 	if !sharesAnswers(s) {
 		return nil

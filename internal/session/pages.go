@@ -31,7 +31,7 @@ func Pages(s *Session) *rollout.Pages {
 	return namedPages(s.Inputs)
 }
 
-// namedPages are those that tasks name and a chat target is handed; nil: none.
+// namedPages returns the pages that tasks name and a chat target gets, nil if there are none.
 func namedPages(s *Inputs) *rollout.Pages {
 	if s.Config.Tasks.Pages.Fetch == 0 || s.Episodes() {
 		return nil

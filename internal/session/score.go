@@ -46,7 +46,7 @@ func Splits(name string) ([]task.Split, error) {
 	return []task.Split{s}, nil
 }
 
-// Count is the number of tasks in splits.
+// Count returns the number of tasks in splits.
 func (s *Inputs) Count(splits []task.Split) int {
 	n := 0
 	for _, split := range splits {

@@ -100,7 +100,7 @@ func Prepare(ctx context.Context, cfg config.Config, o Options, roles ...string)
 	return s, nil
 }
 
-// Over is a session over inputs, whose roles have no models yet.
+// Over returns a session over inputs, whose roles have no models yet.
 func Over(ctx context.Context, in *Inputs) (*Session, error) {
 	models, err := newModels(ctx, in)
 	if err != nil {
@@ -226,8 +226,8 @@ func (s *Session) EmitWarnings() {
 // Simulated reports whether a model of the session is a simulation.
 func (s *Session) Simulated() bool { return s.Models.Simulated() }
 
-// AsRecorded is a session over the same run to look at what is recorded: without
-// ceilings, since nothing is spent. Its Close leaves run and models open.
+// AsRecorded returns a session over the same run to look at what is recorded: without ceilings,
+// since nothing is spent. Its Close leaves run and models open.
 func (s *Session) AsRecorded(r *run.Run) *Session {
 	in := *s.Inputs
 	l := &in.Config.Limits

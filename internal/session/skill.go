@@ -60,7 +60,7 @@ func CheckHead(name string, sk skill.Skill) error {
 	return nil
 }
 
-// documentName is the name of the document of the skill at path.
+// documentName returns the name of the document of the skill at path.
 func documentName(path string) string {
 	if filepath.Ext(path) == ".md" {
 		return path
@@ -260,8 +260,8 @@ func (s *loader) skillNotIn(workspace string) error {
 	return nil
 }
 
-// FileEntries are the entries of an identity for the files of a skill next to SKILL.md:
-// one each, so that a change names the file.
+// FileEntries returns the entries of an identity for the files of a skill next to SKILL.md: one
+// each, so that a change names the file.
 func FileEntries(under string, sk skill.Skill) map[string]string {
 	out := map[string]string{}
 	for _, path := range sk.Others() {

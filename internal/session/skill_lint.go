@@ -11,7 +11,7 @@ import (
 // mostFindings is how many findings about a skill a load tells.
 const mostFindings = 5
 
-// SkillFolder is the name of the folder of the skill at path, "" of a document that is no
+// SkillFolder returns the name of the folder of the skill at path, "" for a document that is no
 // SKILL.md.
 func SkillFolder(path string) string {
 	if filepath.Base(path) == skill.Main {

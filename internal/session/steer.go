@@ -30,7 +30,7 @@ type steering struct {
 	limits config.Limits // as they hold now
 }
 
-// InForce are the ceilings that hold now: those of the configuration, but for what somebody
+// InForce returns the ceilings that hold now: those of the configuration, except for what somebody
 // has changed of them from outside. It may be called concurrently.
 func InForce(s *Session) config.Limits {
 	if s.steering == nil {
@@ -344,7 +344,7 @@ func newAnswerEvent(a run.Answer, l config.Limits) event.Steered {
 	return out
 }
 
-// eventLimit is a ceiling in an event: a number, a text for a time, nil for none.
+// eventLimit returns a ceiling as an event has it: a number, a text for a time, nil for none.
 func eventLimit(name string, v *float64) any {
 	switch {
 	case v == nil:

@@ -67,7 +67,7 @@ func (s *loader) loadTasks(ctx context.Context) (err error) {
 	return err
 }
 
-// fieldsRead are the fields that something reads apart from templates and task.
+// fieldsRead returns the fields that something reads apart from templates and task.
 func (s *loader) fieldsRead() []string {
 	var names []string
 	if s.Config.Gate.Group != "" {
@@ -208,8 +208,8 @@ func (s *Inputs) RequireSplits() error {
 	return s.Set.Require(needs...)
 }
 
-// TasksDir is what paths in tasks are relative to: for a benchmark its data, in which the tasks lie
-// in a folder of their own.
+// TasksDir returns the folder that paths in tasks are relative to: for a benchmark its data, in
+// which the tasks lie in a folder of their own.
 func (s *Inputs) TasksDir() string {
 	path := s.Config.Tasks.Path
 	if data := s.Config.Bench.Data; data != "" && path == filepath.Join(data, config.FolderOfTasks) {
@@ -224,7 +224,7 @@ func (s *Inputs) TasksDir() string {
 	return filepath.Dir(path)
 }
 
-// workspacesDir is what the workspaces of tasks are relative to.
+// workspacesDir returns the folder that the workspaces of tasks are relative to.
 func workspacesDir(s *Inputs) string { return cmp.Or(s.Folders, s.TasksDir()) }
 
 // loadImages looks at the pictures of the tasks. What an environment makes of that
@@ -314,8 +314,7 @@ func (s *loader) sumFolders(folders []string) (string, error) {
 	return Digest([]byte(fmt.Sprint(all))), nil
 }
 
-// where is how a message about a key begins: where it was set, if it was, and the
-// key.
+// where returns how a message about a key begins: where it was set, if it was, and the key.
 func where(l *config.Loaded, key string) string {
 	if o := l.Origins[key]; o != "" {
 		return o + ": " + key

@@ -32,7 +32,7 @@ func (s *Session) newTelemetry() (telemetryOf, error) {
 	return telemetryOf{t}, err
 }
 
-// observe is for caller.Options.
+// observe returns the observer for caller.Options, nil without telemetry.
 func (f telemetryOf) observe() func(caller.Activity) caller.Observation {
 	if f.Telemetry == nil {
 		return nil

@@ -41,10 +41,10 @@ func (s *Session) TestReads(sets ...[]task.Task) *TestReads {
 // readBefore is the key of what was known of earlier readings.
 const readBefore = "test/before"
 
-// ReadTest is for commands that show scores of splits and train nothing: it notes that
-// the test split is read, if it is among them, with all that is shown next to it, and
-// returns who had read it before; nil if it is not read, or nothing is noted. It is
-// recorded: a command that continues says what it said.
+// ReadTest notes that the test split is read, if it is among splits, with all that is shown next to
+// it. It returns who had read it before, nil if it is not read or nothing is noted. The run records
+// the result: a command that continues says the same. ReadTest is for commands that show scores of
+// splits and train nothing.
 func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.TestReads, error) {
 	if !slices.Contains(splits, task.Test) {
 		return nil, nil

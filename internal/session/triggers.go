@@ -14,8 +14,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// noTriggers is why trigger tasks cannot be measured with the configuration, and what
-// would allow them; "" if they can.
+// noTriggers returns why trigger tasks cannot be measured with the configuration, and what would
+// allow them; "" if they can.
 func (s *loader) noTriggers() string {
 	const allowed = "allowed are trigger tasks with an agent (agent.name) in the mode native (agent.mode), which finds the skill by itself, or does not"
 	switch a := s.Config.Agent; {

@@ -72,7 +72,7 @@ func endpointHost(endpoint string) string {
 	return endpoint
 }
 
-// observe is for caller.Options, with what next observes.
+// observe returns the observer for caller.Options, which also passes each activity to next.
 func (f *waits) observe(next func(caller.Activity) caller.Observation) func(caller.Activity) caller.Observation {
 	return func(a caller.Activity) caller.Observation {
 		seen := f.begin(&a)
@@ -143,7 +143,7 @@ func (f *waits) seconds(key string) float64 {
 	return took.Seconds()
 }
 
-// inFlight is what is in flight at a time; ok is false if nothing has changed since.
+// inFlight returns what is in flight at a time; ok is false if nothing has changed since the last call.
 func (f *waits) inFlight(now time.Time) (e event.InFlight, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,7 +165,7 @@ func (f *waits) inFlight(now time.Time) (e event.InFlight, ok bool) {
 	return e, true
 }
 
-// refusals are what was refused since they were asked for.
+// refusals returns what was refused since the last call.
 func (f *waits) refusals() []event.Refusals {
 	f.mu.Lock()
 	var out []event.Refusals

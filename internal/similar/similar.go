@@ -349,7 +349,7 @@ func (f forest) join(all []int) {
 	}
 }
 
-// trees are the numbers by tree, in the order of their roots.
+// trees returns the numbers by tree, in the order of their roots.
 func (f forest) trees() [][]int {
 	by := map[int][]int{}
 	for i := range f {

@@ -47,7 +47,7 @@ func (t *tools) Start(context.Context) (world.Scene, error) {
 Your folder holds input.xlsx. Write a program solution.py that reads the workbook at INPUT_PATH and saves the changed one at OUTPUT_PATH: both variables are defined when you run "python solution.py". The same program then has to work on other workbooks of this form. Leave everything else in the workbook as it is. Write the values themselves into the cells that are asked for: a formula that openpyxl writes has no value yet. Look at output.xlsx when the program has run, and reply without a tool call when it is right.`, Tools: descriptions()}, nil
 }
 
-// descriptions are the tools as the model sees them.
+// descriptions returns the tools as the model sees them.
 func descriptions() []model.Tool {
 	return []model.Tool{
 		{

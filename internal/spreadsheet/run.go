@@ -33,7 +33,7 @@ const (
 	folderPattern = "skillopt-program-"
 )
 
-// programArgs are the arguments of the interpreter that runs solution.py.
+// programArgs returns the arguments of the interpreter that runs solution.py.
 func programArgs() []string { return []string{"-s", "-c", driver, nameInput, nameOutput} }
 
 // folder is one in which programs run.
@@ -167,7 +167,7 @@ func describeEnd(ctx context.Context, r sandbox.Result, limit time.Duration) (st
 	return "", nil
 }
 
-// environ is all that a program sees of the environment.
+// environ returns all that a program sees of the environment.
 func (w *World) environ(f *folder) []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + f.dir, "TMPDIR=" + f.dir, "LANG=C.UTF-8", "TZ=UTC",

@@ -51,8 +51,8 @@ type Betting struct {
 	Stakes []float64
 }
 
-// StakeFor is the stake with which the wealth against a mean of -margin grows fastest, or
-// nearly so, when differences are -1 and 1 equally often, or closer to 0 in between, and
+// StakeFor returns the stake with which the wealth against a mean of -margin grows fastest, or
+// nearly so. That holds when differences are -1 and 1 equally often, or closer to 0 in between, and
 // vary with a known variance.
 func StakeFor(margin, variance float64) float64 {
 	r := margin * (1 - margin) / (variance + margin*margin) // what it would be, were losing it all no matter
@@ -68,10 +68,10 @@ const (
 
 const players = 32
 
-// stake is that of one player.
+// stake returns the stake of one player.
 func stake(i int) float64 { return float64(i+1) / (2 * players) }
 
-// share is the part of the money with which a player begins.
+// share returns the part of the money with which a player begins.
 func share(i int) float64 {
 	if i == players-1 {
 		return 0.5 + 0.5/players
@@ -79,7 +79,7 @@ func share(i int) float64 {
 	return 0.5 / players
 }
 
-// bounds are Low and High with their default.
+// bounds returns Low and High with their default.
 func (b Betting) bounds() (low, high float64) {
 	if b.Low == 0 && b.High == 0 {
 		return -1, 1
@@ -114,11 +114,10 @@ func (b Betting) check(name string, xs []float64) error {
 	return nil
 }
 
-// LogWealth is the natural logarithm of the wealth against "the mean is at most
-// m" after all observations: an e-value. [Evidence] turns it into a number. No
-// observations give 0, a wealth of 1. It is +Inf when the observations alone rule
-// m out: without replacement, when even the lowest values of the rest would leave
-// a larger mean.
+// LogWealth returns the natural logarithm of the wealth against "the mean is at most m" after all
+// observations: an e-value. [Evidence] turns it into a number. No observations give 0, a wealth of
+// 1. It is +Inf when the observations alone rule m out: without replacement, when even the lowest
+// values of the rest would leave a larger mean.
 func (b Betting) LogWealth(xs []float64, m float64) (float64, error) {
 	if err := b.checkMean("betting", xs, m); err != nil {
 		return 0, err
@@ -137,7 +136,7 @@ func (b Betting) checkMean(name string, xs []float64, m float64) error {
 	return nil
 }
 
-// wealth is LogWealth for valid input.
+// wealth returns what LogWealth returns for valid input.
 func (b Betting) wealth(xs []float64, m float64) float64 {
 	return b.against(xs)(m)
 }
@@ -195,8 +194,8 @@ func (b Betting) table(m float64) *table {
 	return &table{low: low, high: high, m: m, total: b.Total, stakes: b.Stakes}
 }
 
-// rest is the mean that the observations to come must have for all to have the
-// mean m. There must be some.
+// rest returns the mean that the observations to come must have for all to have the mean m. There
+// must be some.
 func (t *table) rest() float64 {
 	if t.total == 0 {
 		return t.m
@@ -229,7 +228,7 @@ func (t *table) read(x float64, n int) {
 	}
 }
 
-// log is the logarithm of what all own together, beginning with 1.
+// log returns the logarithm of what all players own together, beginning with 1.
 func (t *table) log() float64 {
 	if t.impossible() {
 		return math.Inf(1)
@@ -257,12 +256,11 @@ func (t *table) impossible() bool {
 	return least > float64(t.total)*t.m+1e-9*float64(t.total)*(t.high-t.low)
 }
 
-// Interval is the confidence sequence at a two-sided level such as 0.95, as it
-// is after all observations: the means against which neither those who bet
-// on more nor those who bet on less have reached 2/(1-level). With probability
-// level the true mean is in the interval at every n at once, so it may be looked
-// at as often as one likes. Without observations it is [Low, High]; without
-// replacement, when all are read, it is their mean.
+// Interval returns the confidence sequence at a two-sided level such as 0.95, as it is after all
+// observations. It has the means against which neither those who bet on more nor those who bet on
+// less have reached 2/(1-level). With probability level the true mean is in the interval at every n
+// at once, so it may be looked at as often as one likes. Without observations it is [Low, High];
+// without replacement, when all are read, it is their mean.
 func (b Betting) Interval(xs []float64, level float64) (score.Interval, error) {
 	const name = "confidence sequence"
 	if err := probability(name, "level", level); err != nil {
@@ -288,8 +286,8 @@ func (b Betting) Interval(xs []float64, level float64) (score.Interval, error) {
 	return score.Interval{Low: min(one, two), High: max(one, two)}, nil
 }
 
-// lower is the smallest mean against which the wealth stays below the limit. The
-// wealth falls as the mean to bet against grows, so halving finds it.
+// lower returns the smallest mean against which the wealth stays below the limit. The wealth falls
+// as the mean to bet against grows, so halving finds it.
 func (b Betting) lower(xs []float64, limit float64) float64 {
 	low, high := b.bounds()
 	wealth := b.against(xs)

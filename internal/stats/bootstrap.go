@@ -81,7 +81,7 @@ func resampledMeans(xs []float64, resamples int, seed int64) []float64 {
 	return out
 }
 
-// acceleration is that of a mean: the jackknife formula, in which leaving out
+// acceleration returns the acceleration of a mean by the jackknife formula, in which leaving out
 // one of n moves the mean by its distance divided by n-1.
 func acceleration(xs []float64) float64 {
 	mean := stat.Mean(xs, nil)
@@ -125,9 +125,9 @@ func acceleratedQuantile(z0, z, a float64) float64 {
 	return phi(z0 + z/d)
 }
 
-// bias is the normal quantile of the share of resamples below the estimate.
-// Those equal to it, to rounding, count half, which matters for scores of 0 and
-// 1. A share of 0 or 1 is moved inside by half a resample.
+// bias returns the normal quantile of the share of resamples below the estimate. Those equal to it,
+// to rounding, count half, which matters for scores of 0 and 1. A share of 0 or 1 is moved inside
+// by half a resample.
 func bias(estimate float64, sorted []float64) float64 {
 	slack := 1e-12 * (math.Abs(estimate) + sorted[len(sorted)-1] - sorted[0])
 	below, upTo := 0, 0

@@ -2,29 +2,26 @@ package stats
 
 import "math"
 
-// DiscordantE is the evidence of wins and losses on discordant pairs that the
-// candidate wins more often than it loses:
+// DiscordantE returns the evidence of wins and losses on discordant pairs that the candidate wins
+// more often than it loses:
 //
 //	E = 2^(m+1) * B(w+1, l+1) * P(Bin(m+1, 1/2) <= w),  m = w + l
 //
-// It is the likelihood ratio of "a win has probability p", averaged over p
-// uniform on [1/2, 1], to "wins and losses are equally likely" (the method of
-// mixtures: H. Robbins, Ann. Math. Statist. 41, 1970; P. Grünwald, R. de Heide
-// and W. Koolen, "Safe Testing", JRSS B 86, 2024). While a win is no likelier
-// than a loss, given what was seen before, it is a supermartingale that begins
-// at 1, so that the probability of ever seeing E >= 1/alpha is at most alpha
-// (Ville): it may be looked at after each pair, stopped at will, and multiplied
-// with the E of other, later pairs.
+// It is the likelihood ratio of "a win has probability p", averaged over p uniform on [1/2, 1], to
+// "wins and losses are equally likely" (the method of mixtures: H. Robbins, Ann. Math. Statist. 41,
+// 1970; P. Grünwald, R. de Heide and W. Koolen, "Safe Testing", JRSS B 86, 2024). While a win is no
+// likelier than a loss, given what was seen before, it is a supermartingale that begins at 1, so
+// that the probability of ever seeing E >= 1/alpha is at most alpha (Ville). It may be looked at
+// after each pair, stopped at will, and multiplied with the E of other, later pairs.
 //
-// No pairs give 1. What no float64 can hold is the largest float64, see
-// [LogDiscordantE]. A negative count gives NaN, which reaches no threshold. The
-// time is proportional to the wins.
+// No pairs give 1. What no float64 can hold is the largest float64, see [LogDiscordantE]. A
+// negative count gives NaN, which reaches no threshold. The time is proportional to the wins.
 func DiscordantE(wins, losses int) float64 { return Evidence(LogDiscordantE(wins, losses)) }
 
-// LogDiscordantE is the natural logarithm of [DiscordantE].
+// LogDiscordantE returns the natural logarithm of [DiscordantE].
 //
-// The binomial coefficients of the formula cancel, which leaves a sum of
-// positive terms, exact to rounding for any counts:
+// The binomial coefficients of the formula cancel, which leaves a sum of positive terms, exact to
+// rounding for any counts:
 //
 //	E = 1/(l+1) * (1 + w/(l+2) + w(w-1)/((l+2)(l+3)) + ...)
 func LogDiscordantE(wins, losses int) float64 {

@@ -54,7 +54,7 @@ func McNemarExact(wins, losses int) PValues {
 	return p
 }
 
-// halfTail is P(Bin(a+b, 1/2) <= a).
+// halfTail returns P(Bin(a+b, 1/2) <= a).
 func halfTail(a, b int) float64 {
 	if b == 0 {
 		return 1
@@ -86,7 +86,7 @@ func FisherExact(a, n, b, m int) PValues {
 	return p
 }
 
-// logChoose is the logarithm of n over k.
+// logChoose returns the logarithm of n over k.
 func logChoose(n, k int) float64 {
 	of := func(n int) float64 {
 		v, _ := math.Lgamma(float64(n + 1))

@@ -18,14 +18,13 @@ func powerInput(name string, sigma float64, n int, alpha float64) error {
 	return nil
 }
 
-// MinimumDetectable is the smallest true mean difference that n paired
-// differences with deviation sigma show at the two-sided level alpha with the
-// given power:
+// MinimumDetectable returns the smallest true mean difference that n paired differences with
+// deviation sigma show at the two-sided level alpha with the given power:
 //
 //	(z(1-alpha/2) + z(power)) * sigma / sqrt(n)
 //
-// At alpha = 0.05 and power = 0.8 this is 2.80 standard errors of the mean
-// difference. n < 1 gives [ErrTooFew].
+// At alpha = 0.05 and power = 0.8 this is 2.80 standard errors of the mean difference. n < 1 gives
+// [ErrTooFew].
 func MinimumDetectable(sigma float64, n int, alpha, power float64) (float64, error) {
 	const name = "minimum detectable effect"
 	if err := powerInput(name, sigma, n, alpha); err != nil {
@@ -35,7 +34,7 @@ func MinimumDetectable(sigma float64, n int, alpha, power float64) (float64, err
 	return z * sigma / math.Sqrt(float64(n)), err
 }
 
-// standardErrors is how many of them the minimum detectable effect has.
+// standardErrors returns how many standard errors the minimum detectable effect has.
 func standardErrors(name string, alpha, power float64) (float64, error) {
 	if err := probability(name, "the power", power); err != nil {
 		return 0, err
@@ -46,9 +45,8 @@ func standardErrors(name string, alpha, power float64) (float64, error) {
 	return quantile(1-alpha/2) + quantile(power), nil
 }
 
-// SampleSize is the number of paired differences at which [MinimumDetectable]
-// falls to the effect, rounded up. The sign of the effect does not matter; an
-// effect of 0 is refused.
+// SampleSize returns the number of paired differences at which [MinimumDetectable] falls to the
+// effect, rounded up. The sign of the effect does not matter; an effect of 0 is refused.
 func SampleSize(effect, sigma, alpha, power float64) (int, error) {
 	const name = "sample size"
 	if err := powerInput(name, sigma, 1, alpha); err != nil {

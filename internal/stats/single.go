@@ -37,8 +37,8 @@ const (
 	singleSquare = 0.2
 )
 
-// Wealth is that against "the mean is at most m", at most 1/Level: it ends where it is
-// reached. m is from -1 to below 1.
+// Wealth returns the wealth against "the mean is at most m". It is at most 1/Level: it ends where
+// that is reached. m is more than -1 and less than 1.
 func (s Single) Wealth(xs []float64, m float64) (float64, error) {
 	const name = "single look"
 	if err := probability(name, "the level", s.Level); err != nil {
@@ -53,11 +53,11 @@ func (s Single) Wealth(xs []float64, m float64) (float64, error) {
 	return s.wealth(inOrder(xs), m), nil
 }
 
-// Lower is a lower bound of the mean that holds with probability 1-Level, found in steps:
-// the mean is above from, from+step and so on, as long as the test of each succeeds. As
-// the first that is not so ends the search, all that is claimed is wrong no more
-// often than one test. Where "above from" is claimed by another test at the same level,
-// this one begins with from+step. It returns from if already that fails.
+// Lower returns a lower bound of the mean that holds with probability 1-Level. It finds the bound
+// in steps: the mean is above from, from+step and so on, as long as the test of each succeeds. The
+// first that fails ends the search, so all that is claimed is wrong no more often than one test.
+// Where "above from" is claimed by another test at the same level, this one begins with from+step.
+// It returns from if already that fails.
 func (s Single) Lower(xs []float64, from, step float64) (float64, error) {
 	if err := positive("single look", "the step", step); err != nil {
 		return 0, err

@@ -61,10 +61,10 @@ func deviation(name, what string, x float64) error {
 	return nil
 }
 
-// quantile is that of the standard normal distribution.
+// quantile returns a quantile of the standard normal distribution.
 func quantile(p float64) float64 { return distuv.UnitNormal.Quantile(p) }
 
-// phi is the distribution function of the standard normal distribution.
+// phi returns the distribution function of the standard normal distribution at z.
 func phi(z float64) float64 { return distuv.UnitNormal.CDF(z) }
 
 // Evidence turns the logarithm of an e-value or of a wealth into the number

@@ -74,7 +74,7 @@ func (g *groups) sumSquares() float64 {
 	return sum
 }
 
-// size is the number of repeats that represents unequal ones.
+// size returns the number of repeats that represents unequal ones.
 func (g *groups) size() float64 {
 	squares := 0.0
 	for _, n := range g.sizes {
@@ -126,7 +126,7 @@ func (s Split) Advise(effect float64, n int, alpha, power float64) (Advice, erro
 	return a, nil
 }
 
-// worthless is the smallest k with Within/k at most a tenth of Between + Within/k.
+// worthless returns the smallest k with Within/k at most a tenth of Between + Within/k.
 func (s Split) worthless() int {
 	if s.Between == 0 && s.Within > 0 {
 		return 0

@@ -149,12 +149,12 @@ func show(name string, v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// Duration is a ceiling of time.
+// Duration returns a ceiling of time, given in seconds.
 func Duration(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// Value is a ceiling as JSON and as configurations have it: a number, a text for a time, or
+// Value returns a ceiling as JSON and as configurations have it: a number, a text for a time, or
 // null.
 func Value(name string, v *float64) json.RawMessage {
 	switch {
@@ -166,7 +166,7 @@ func Value(name string, v *float64) json.RawMessage {
 	return json.RawMessage(strconv.FormatFloat(*v, 'f', -1, 64))
 }
 
-// Values are all ceilings as JSON.
+// Values returns all ceilings as JSON.
 func (l Limits) Values() map[string]json.RawMessage {
 	out := map[string]json.RawMessage{}
 	for name, v := range l {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// words say what happened to a request.
+// words returns what happened to a request, in words.
 func words(s result.Steered) string {
 	switch s.State {
 	case result.SteerDone:
@@ -58,7 +58,7 @@ func statusWords(status result.Status) string {
 	return strings.ReplaceAll(string(status), "_", " ")
 }
 
-// Words are a ceiling as people write it: 30, none, 2h0m0s.
+// Words returns a ceiling as people write it: 30, none, 2h0m0s.
 func Words(v json.RawMessage) string {
 	var text string
 	switch {
@@ -70,7 +70,7 @@ func Words(v json.RawMessage) string {
 	return string(v)
 }
 
-// limitWords are ceilings in the order of their names.
+// limitWords returns ceilings as text, in the order of their names.
 func limitWords(l map[string]json.RawMessage, is string) string {
 	var parts []string
 	for _, name := range Names() {

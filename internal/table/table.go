@@ -48,7 +48,7 @@ func NewReader(in *bufio.Reader, tabs bool, limit int) *Reader {
 	return &Reader{rows: rows, csv: r, limit: limit}
 }
 
-// Separator is what is between cells: one character.
+// Separator returns what is between cells: one character.
 func (t *Reader) Separator() string { return string(t.csv.Comma) }
 
 // Header returns the names of the columns and the line that they are in; io.EOF where the
@@ -163,9 +163,9 @@ func (r *rowReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// separator is what separates the cells of a header, outside of quotation marks: of the
-// comma, the tab and the semicolon the one that it has most of, and the comma where that
-// is undecided. With tabs a tab comes first, however many there are.
+// separator returns what separates the cells of a header, outside of quotation marks. Of the comma,
+// the tab and the semicolon it returns the one that the header has most of, and the comma where
+// that is undecided. With tabs a tab comes first, however many there are.
 func separator(data []byte, tabs bool) rune {
 	var seen [utf8.RuneSelf]int
 	quoted := false

@@ -74,7 +74,7 @@ func (t *Telemetry) describe(a caller.Activity) (string, trace.SpanKind, []attri
 	return "chat " + t.o.Hide(r.Model), trace.SpanKindClient, attrs
 }
 
-// common are the attributes that spans and metrics share: few values each.
+// common returns the attributes that spans and metrics share: few values each.
 func (t *Telemetry) common(a caller.Activity) []attribute.KeyValue {
 	attrs := []attribute.KeyValue{attribute.String("skillopt.role", a.Role)}
 	if !a.Episode || t.o.Agent != "" {

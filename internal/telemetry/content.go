@@ -26,7 +26,7 @@ type part struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// messages is what a model was asked, scrubbed and cut.
+// messages returns what a model was asked, scrubbed and cut.
 func (t *Telemetry) messages(list []model.Message) string {
 	out := make([]message, len(list))
 	for i, m := range list {
@@ -35,7 +35,7 @@ func (t *Telemetry) messages(list []model.Message) string {
 	return encode(out)
 }
 
-// answer is what it said.
+// answer returns what the model said, scrubbed and cut.
 func (t *Telemetry) answer(r model.Response) string {
 	return encode([]message{{Role: model.Assistant, Parts: t.parts(r.Text, r.Parts), Finish: finish(r.Finish)}})
 }
@@ -71,7 +71,7 @@ func (t *Telemetry) scrub(text string) string {
 	return text[:end] + " [cut]"
 }
 
-// encode cannot fail: there is nothing but valid text in it.
+// encode returns a list of messages as JSON. It cannot fail: there is nothing but valid text in it.
 func encode(list []message) string {
 	b, err := json.Marshal(list)
 	if err != nil {

@@ -62,7 +62,7 @@ func (h *health) warnings(o Options, closing error) []string {
 	return []string{o.Hide(text + "; the run itself is not touched by it")}
 }
 
-// reason is the last part of an error, without the address that is named before.
+// reason returns the last part of an error, without the address that is named before.
 func reason(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -31,7 +31,7 @@ func (s *span) shut(at time.Time) {
 	*s = span{}
 }
 
-// current is the innermost span that is open: the parent of what begins now.
+// current returns the context of the innermost span that is open: the parent of what begins now.
 func (t *Telemetry) current() context.Context {
 	for _, s := range []span{t.stage, t.step, t.epoch, t.run} {
 		if s.Span != nil {

@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 // *Error with the line of the fault.
 func Parse(name, text string) (*Template, error) { return ParseAt(name, 1, text) }
 
-// ParseAt is Parse for text that begins on the given line of what name calls.
+// ParseAt parses text as Parse does, where the text begins on the given line of what name calls.
 func ParseAt(name string, line int, text string) (*Template, error) {
 	t := &Template{name: name}
 	var lit strings.Builder
@@ -159,7 +159,7 @@ func (t *Template) Render(values map[string]any) (string, error) {
 	return strings.Join(texts, ""), nil // of the right size at once: prompts are long
 }
 
-// value is the text that a part's name represents.
+// value returns the text that a part's name represents.
 func (t *Template) value(p segment, values map[string]any) (string, error) {
 	if p.name == "" {
 		return "", nil

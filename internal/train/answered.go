@@ -25,7 +25,7 @@ type answered struct {
 	all   [][]trajectory.Outcome // by task, by sample; nil: a task has one answer
 }
 
-// answersEach is how many answers each train task gets.
+// answersEach returns how many answers each train task gets.
 func (o Options) answersEach() int { return max(1, o.Rollouts) }
 
 // answeredBy makes it of the answers by sample, each in the order of the tasks.
@@ -44,7 +44,7 @@ func answeredBy(samples [][]trajectory.Outcome) answered {
 	return out
 }
 
-// standIn is the outcome that a task is by itself by.
+// standIn returns the outcome that represents a task by itself: the first measured answer with the mean scores of all measured ones.
 func standIn(answers []trajectory.Outcome) trajectory.Outcome {
 	out := answers[0]
 	var pairs []score.Pair
@@ -68,7 +68,7 @@ func (a answered) plus(b answered) answered {
 	return answered{append(a.tasks, b.tasks...), append(a.all, b.all...)}
 }
 
-// flat are all answers, those of a sample one after the other.
+// flat returns all answers, those of a sample one after the other.
 func (a answered) flat() []trajectory.Outcome {
 	if a.all == nil {
 		return a.tasks
@@ -102,7 +102,7 @@ func (a answered) preferFailures() []trajectory.Outcome {
 // countFailedTasks returns how many tasks have an answer that failed.
 func (a answered) countFailedTasks() int { return countFailures(a.preferFailures()) }
 
-// read is what analysts read: contrasts, and of the other tasks their first answers.
+// read returns what analysts read: contrasts, and of the other tasks their first answers.
 func (a answered) read(p score.Projection) (single []trajectory.Outcome, contrasts []optimize.Contrast) {
 	if a.all == nil {
 		return a.tasks, nil
@@ -152,7 +152,7 @@ func (r *batcher) samples(ctx context.Context, place rollout.Place, tasks []task
 	return out, r.rollouts.healthy()
 }
 
-// sampleSets are the rollouts of each sample: those of the first one of the open tasks alone.
+// sampleSets returns the rollouts of each sample. The first sample has those of the open tasks alone.
 func (r *batcher) sampleSets(place rollout.Place, tasks []task.Task, open []int) []rolloutSet {
 	sets := expandSamples(rolloutSet{place, tasks, r.skills.current.skill}, r.opts.answersEach())
 	sets[0].tasks = pick(tasks, open)

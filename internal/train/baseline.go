@@ -77,7 +77,7 @@ func (r *baseliner) measure(ctx context.Context, b *baseline) (err error) {
 	return nil
 }
 
-// record is that of step 0, of a seed skill with the given hash.
+// record returns the record of step 0, of a seed skill with the given hash.
 func (b baseline) record(metric score.Metric, hash string) result.StepRecord {
 	r := result.StepRecord{
 		Action: result.ActionBaseline, Unmeasured: b.without, Metric: string(metric), Current: b.seed.score, Best: b.seed.score,
@@ -90,7 +90,7 @@ func (b baseline) record(metric score.Metric, hash string) result.StepRecord {
 	return r
 }
 
-// files are those of step 0.
+// files returns the files of step 0.
 func (b baseline) files() map[string]any {
 	if b.seed.outcomes == nil {
 		return nil

@@ -40,7 +40,7 @@ type batch struct {
 	lost       *lostReplies             // of analysts
 }
 
-// batchPlace is where the rollouts of a microbatch are.
+// batchPlace returns the place of the rollouts of a microbatch.
 func batchPlace(prefix string, microbatch int) rollout.Place {
 	return rollout.Place{Prefix: fmt.Sprintf("%s/mb%d/rollout", prefix, microbatch)}
 }
@@ -77,7 +77,7 @@ func (r *batcher) run(ctx context.Context, id stepID, prefix string, planned []s
 	return b, nil
 }
 
-// analystPrefix is where the requests about a microbatch are.
+// analystPrefix returns the prefix of the requests about a microbatch.
 func analystPrefix(prefix string, microbatch int) string {
 	return fmt.Sprintf("%s/mb%d", prefix, microbatch)
 }

@@ -44,8 +44,8 @@ func (s *testSplit) certify(r *tested, pairs []gate.Pair, same bool) {
 	})
 }
 
-// withReads is the certificate with words on who had read the test set before. The history
-// has none of them: they depend on what else ran.
+// withReads returns the certificate with words on who had read the test set before. The history has
+// none of them: they depend on what else ran.
 func withReads(c *result.Certificate, before *result.TestReads) *result.Certificate {
 	words := before.Words()
 	if words == "" {
@@ -59,8 +59,8 @@ func withReads(c *result.Certificate, before *result.TestReads) *result.Certific
 	return &told
 }
 
-// pairs are the gate scores of the items that both skills were measured on, without those that
-// another split has, too.
+// pairs returns the gate scores of the items that both skills were measured on. It leaves out items
+// that another split has, too.
 func (s *testSplit) pairs(seed, best []trajectory.Outcome) []gate.Pair {
 	_, clusters := Strata(s.tasks, s.opts.Cluster)
 	var pairs []gate.Pair
@@ -164,6 +164,6 @@ func levelWords(c *result.Certificate) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.4g %%", 100*share) }
 
-// floorPoints is a bound in points with one decimal, never rounded up. What lies a
-// rounding error below a tenth is that tenth.
+// floorPoints returns a bound in points with one decimal, never rounded up. A bound that lies a
+// rounding error below a tenth counts as that tenth.
 func floorPoints(bound float64) float64 { return math.Floor(1000*bound+1e-9) / 10 }

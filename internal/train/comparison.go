@@ -36,7 +36,7 @@ func newComparison(o Options, d Data, epoch int, previous, current skill.Skill) 
 	}
 }
 
-// endPrefix is where the end of an epoch is in the record.
+// endPrefix returns the prefix in the record of the end of an epoch.
 func endPrefix(epoch int) string { return fmt.Sprintf("e%d/end", epoch) }
 
 // part returns the tasks that are compared at once, from 0 up.
@@ -44,8 +44,8 @@ func (c comparison) part(i int) []task.Task {
 	return pick(c.tasks, c.order[i*c.sample:min((i+1)*c.sample, len(c.tasks))])
 }
 
-// sets are the rollouts of a part with both skills, the current one first. A
-// skill that the epoch left as it was is rolled out once.
+// sets returns the rollouts of a part with both skills, the current one first. A skill that the
+// epoch left as it was is rolled out once.
 func (c comparison) sets(part int, current skill.Skill) []rolloutSet {
 	tasks := c.part(part)
 	out := []rolloutSet{{c.place(armCurrent), tasks, current}}

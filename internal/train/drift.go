@@ -21,8 +21,8 @@ const maxDrifts = 3
 // fingerprint.
 type served map[string]int
 
-// models are the models of a set. Fingerprints that differ from answer to answer
-// say nothing about the model and are left out, if bare says so.
+// models returns the models of a set. If bare says so, it leaves out fingerprints: those that
+// differ from answer to answer say nothing about the model.
 func (s served) models(bare bool) []string {
 	out := map[string]bool{}
 	for name := range s {

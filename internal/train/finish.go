@@ -45,7 +45,7 @@ func (r *finisher) run(ctx context.Context) (f finish, err error) {
 	return f, r.wholePool(ctx, f.drawn)
 }
 
-// record is that of the final evaluation before the test split is opened.
+// record returns the record of the final evaluation before the test split is opened.
 func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 	final := &result.FinalRecord{
 		Promoted: f.promoted, EndedEarly: endedEarly, Unmeasured: f.unmeasured,

@@ -16,7 +16,7 @@ import (
 // InFolds reports whether train and selection tasks are one pool, in one fold or several.
 func (d Data) InFolds() bool { return d.Folds != nil }
 
-// CrossFit is the data with train and selection tasks as one pool in that many folds.
+// CrossFit returns the data with train and selection tasks as one pool in that many folds.
 func (d Data) CrossFit(folds int, seed int64) Data {
 	pool := slices.Concat(d.Train, d.Selection)
 	types, copies := Strata(pool, "")
@@ -25,7 +25,7 @@ func (d Data) CrossFit(folds int, seed int64) Data {
 	return d
 }
 
-// Fewer is the data with that many selection tasks, drawn by a seed; 0: with all of them.
+// Fewer returns the data with that many selection tasks, drawn by a seed, or with all of them for 0.
 func (d Data) Fewer(selection int, seed int64) Data {
 	if selection == 0 || selection >= len(d.Selection) {
 		return d
@@ -36,7 +36,7 @@ func (d Data) Fewer(selection int, seed int64) Data {
 	return d
 }
 
-// NumFolds is how many folds there are, 0 where there are none.
+// NumFolds returns the number of folds, 0 where there are none.
 func (d Data) NumFolds() int {
 	if !d.InFolds() {
 		return 0
@@ -44,7 +44,7 @@ func (d Data) NumFolds() int {
 	return slices.Max(d.Folds) + 1
 }
 
-// Sizes are those of the splits.
+// Sizes returns the sizes of the splits.
 func (d Data) Sizes() Sizes {
 	return Sizes{
 		Train: d.Drawable(), Selection: len(d.Selection), Test: len(d.Test), Fold: d.largest(),
@@ -52,7 +52,7 @@ func (d Data) Sizes() Sizes {
 	}
 }
 
-// fold is the one that a step is judged by.
+// fold returns the fold that a step is judged by.
 func (d Data) fold(step int) int { return (step - 1) % d.NumFolds() }
 
 // trainTasks returns the tasks that a step may draw.
@@ -83,7 +83,7 @@ func (d Data) selectionItems(step int) []int {
 	return out
 }
 
-// Drawable is how many train tasks a step has to draw from, at least.
+// Drawable returns how many train tasks a step has to draw from, at least.
 func (d Data) Drawable() int {
 	if d.NumFolds() < 2 {
 		return len(d.Train)
@@ -91,7 +91,7 @@ func (d Data) Drawable() int {
 	return len(d.Train) - d.largest()
 }
 
-// Judges is how many selection tasks a candidate is judged by, at most.
+// Judges returns how many selection tasks a candidate is judged by, at most.
 func (d Data) Judges() int {
 	if !d.InFolds() {
 		return len(d.Selection)
@@ -99,8 +99,8 @@ func (d Data) Judges() int {
 	return d.largest()
 }
 
-// Pass is how many rollouts it takes at most to judge a candidate once: in several folds
-// the incumbent is as new to them.
+// Pass returns how many rollouts it takes at most to judge a candidate once: in several folds the
+// incumbent is as new to them.
 func (d Data) Pass() int {
 	if d.NumFolds() < 2 {
 		return len(d.Selection)
@@ -108,7 +108,7 @@ func (d Data) Pass() int {
 	return 2 * d.largest()
 }
 
-// largest is the size of the largest fold, 0 without folds.
+// largest returns the size of the largest fold, 0 without folds.
 func (d Data) largest() int {
 	sizes := make([]int, len(d.Folds)+1)
 	for _, f := range d.Folds {

@@ -258,7 +258,7 @@ func deriveSeed(seed int64, place string) int64 {
 	return int64(h.Sum64())
 }
 
-// judges is how many tasks the gate judges by now.
+// judges returns how many tasks the gate judges by now.
 func (j *judge) judges() int {
 	if j.judging == nil {
 		return len(j.selection)

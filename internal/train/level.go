@@ -22,8 +22,7 @@ type Level struct {
 	Level   float64       `json:"level"`   // of this one; 0: none
 }
 
-// levelKey is the key of what was settled when the test split was opened for the nth
-// time.
+// levelKey returns the key of what was settled when the test split was opened for the nth time.
 func levelKey(n int) string { return fmt.Sprintf("final/test/level/%d", n) }
 
 // settle records by which test and at which level the certificate is given, before a
@@ -84,8 +83,8 @@ func (g Gating) Uncertifiable(d Data, before result.TestReads) string {
 		more, nameGroups(wording.Plural(len(d.Test), "test task", "test tasks"), len(d.Test), look.N), percent(level), ordinal(before.Times+1))
 }
 
-// lookTest is the exact test for hard scores, if the seed skill had no partial ones and no
-// two test tasks share a declared cluster; else the bound.
+// lookTest returns the exact test for hard scores, if the seed skill had no partial ones and no two
+// test tasks share a declared cluster. Else it returns the bound.
 func (s *testSplit) lookTest() gate.LookTest {
 	if s.opts.Projection.Metric != score.Hard || s.partial {
 		return gate.LookBound

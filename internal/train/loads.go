@@ -151,9 +151,9 @@ func (l *loads) inVain(s skill.Skill, why string) {
 	l.tried = append(l.tried, optimize.TriedDescription{Text: skillDescription(s), Why: why})
 }
 
-// loadsWorse is why the description of a candidate is not to take the place of the current
-// one though it is right more often on trigger tasks that are all there is: on those of one
-// kind it is less often. "": it may.
+// loadsWorse returns why the description of a candidate may not replace the current one, "" if it
+// may. All tasks are trigger tasks there: the description is right more often on all of them, but
+// less often on those of one kind.
 func (j *judge) loadsWorse(cand *incumbent) string {
 	c, inc := j.skills.entry(cand), j.skills.entry(&j.skills.current)
 	return passes.GainsWorse(j.selection, func(i int) (gain float64, known bool) {
@@ -185,8 +185,8 @@ func replaceHead(from, s skill.Skill) skill.Skill {
 	return s.WithText(head.Text())
 }
 
-// rates are how often the agent loads the seed skill and the best one, by arm and split: on
-// the trigger tasks next to the others, or on those that were trained on. Nil: there are
+// rates returns how often the agent loads the seed skill and the best one, by arm and split: on the
+// trigger tasks next to the others, or on those that were trained on. It returns nil if there are
 // none.
 func (t *trainer) rates(ctx context.Context) (map[string]map[string]result.TriggerRates, error) {
 	arms := map[string]skill.Skill{"seed": t.seed, "best": t.skills.best.skill}

@@ -25,7 +25,7 @@ func newMemory(o Options) *memory {
 // beginEpoch empties the step buffer.
 func (m *memory) beginEpoch() { m.epoch = nil }
 
-// stepBuffer is what is reported of the steps of this epoch.
+// stepBuffer returns what is reported of the steps of this epoch.
 func (m *memory) stepBuffer() string { return optimize.StepBuffer(m.epoch) }
 
 // remember adds a step that is closed to the step buffer.
@@ -41,7 +41,7 @@ type heldNote struct {
 	tries int // candidates with it that were rejected
 }
 
-// heldBack are the notes that earlier steps leave to this one.
+// heldBack returns the notes that earlier steps leave to this one.
 func (m *memory) heldBack() []string {
 	var texts []string
 	for _, n := range m.notes {

@@ -37,7 +37,7 @@ const againKey = "seed/selection/again"
 // NoiseMark is in the keys of the second answers of an accepted skill, and in no others.
 const NoiseMark = "/noise/"
 
-// noisePlace is where the second answers are of the skill that is current after a unit of
+// noisePlace returns the place of the second answers of the skill that is current after a unit of
 // the loop, "" for the seed skill.
 func noisePlace(at string) rollout.Place {
 	if at == "" {
@@ -189,7 +189,7 @@ func (e *entry) measuredItems() []int {
 	return out
 }
 
-// numMeasured is how many items have an evaluation.
+// numMeasured returns how many items have an evaluation.
 func (e *entry) numMeasured() int {
 	n := 0
 	for _, p := range e.Pooled {
@@ -237,8 +237,8 @@ func (e *entry) varianceWithin(items []int) (variance float64, means []float64) 
 	return sum / float64(free), means
 }
 
-// inflation is how much larger the error of a mean over units is than that of a mean
-// over their items: 1 where all units have as many.
+// inflation returns how much larger the error of a mean over units is than that of a mean over
+// their items: 1 where all units have as many.
 func inflation(units [][]int) float64 {
 	inverse, items := 0.0, 0
 	for _, u := range units {

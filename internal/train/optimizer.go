@@ -49,7 +49,7 @@ func newOptimizer(o Options, d Deps, m *memory) (*optimizer, error) {
 	}, nil
 }
 
-// view is what the optimizer is shown of rollouts of train tasks with a skill.
+// view returns what the optimizer is shown of rollouts of train tasks with a skill.
 func (o *optimizer) view(with skill.Skill) optimize.View {
 	v := optimize.View{Whole: o.opts.Whole, Window: o.opts.Window}
 	if !o.opts.Whole || o.told == nil {
@@ -64,8 +64,8 @@ func (o *optimizer) view(with skill.Skill) optimize.View {
 	return v
 }
 
-// document is the current skill as it is shown with what was done with it: SKILL.md and,
-// where the skill has other files, or the description may change too, those, with a view that
+// document returns the current skill as it is shown with what was done with it. It shows SKILL.md,
+// the other files where the skill has some, and the description where that may change too. The view
 // says what edits may change of them, and how.
 func (o *optimizer) document(current skill.Skill, done []trajectory.Outcome) (string, optimize.View, error) {
 	v := o.view(current)
@@ -150,9 +150,8 @@ func (o *optimizer) documentPair(previous, current skill.Skill) (before, after s
 	return before, after, err
 }
 
-// analystBudget is the number of edits that one reply may hold. When the
-// optimizer chooses the count of a step, replies are bounded by edits.budget; those of a
-// warm start by nothing.
+// analystBudget returns the number of edits that one reply may hold. When the optimizer chooses the
+// count of a step, edits.budget bounds the replies. Nothing bounds those of a warm start.
 func (o *optimizer) analystBudget(step int) int {
 	switch {
 	case o.opts.warms(step):
@@ -260,8 +259,7 @@ func (o *optimizer) rank(ctx context.Context, p *proposal, e evidence) error {
 	return nil
 }
 
-// editBudget is how many edits a proposal may hold: as scheduled, or as the optimizer
-// chooses.
+// editBudget returns how many edits a proposal may hold: as scheduled, or as the optimizer chooses.
 func (o *optimizer) editBudget(ctx context.Context, p *proposal, e evidence) (int, error) {
 	if o.budgets != nil || o.opts.warms(e.step.number) || o.mode == optimize.ModeFullRewrite {
 		return e.budget, nil

@@ -58,8 +58,7 @@ func (o *output) state(step int, h result.History) error {
 	return o.result(h)
 }
 
-// changeable are the files next to SKILL.md that edits may change, none where that is
-// alone.
+// changeable returns the files next to SKILL.md that edits may change, none where that is alone.
 func changeable(scope skill.Scope, s skill.Skill) []string {
 	if scope.Alone() {
 		return nil

@@ -242,5 +242,5 @@ func (p *pacer) isUnjudged() bool {
 	return !p.skills.bestIsCurrent() && !p.skills.isKnown(p.skills.current)
 }
 
-// Units is how many units the whole loop over a train split of n tasks has.
+// Units returns how many units the whole loop over a train split of n tasks has.
 func (o Options) Units(n int) int { return o.Epochs * (o.StepsPerEpoch(n) + 1) }

@@ -25,7 +25,7 @@ func (n TriggerSizes) rollouts(steps, candidates int) int {
 	return steps*n.Train + (1+candidates)*n.Selection + 2*n.Test
 }
 
-// judge is how many tasks a gate judges by, pass how many rollouts it takes to judge once.
+// judge returns how many tasks a gate judges by, and as pass how many rollouts it takes to judge once.
 func (n Sizes) judge() (judge, pass int) {
 	if n.Fold > 0 {
 		return n.Fold, 2 * n.Fold // the incumbent may be new to them as well
@@ -204,7 +204,7 @@ func (o Options) optimizerPlan(steps, slow, train int) []result.StageCalls {
 // triesOfParts is how many parts of a rejected candidate are judged at most.
 const triesOfParts = 3
 
-// secondTries is how many of that many steps may have one.
+// secondTries returns how many of that many steps may have a second try.
 func (o Options) secondTries(steps int) int {
 	if !o.SecondTry || o.Mode != string(optimize.ModePatch) || o.Gate == gate.ModeOff {
 		return 0
@@ -221,8 +221,8 @@ func (o Options) epochEndTasks(train int) int {
 	return min(o.SlowSamples, train)
 }
 
-// mergeCalls is how many calls merge n patches of one group: a chunk of one
-// passes through without a call.
+// mergeCalls returns how many calls merge n patches of one group: a chunk of one passes through
+// without a call.
 func mergeCalls(n, fanIn int) int {
 	calls := 0
 	for ; n > 1; n = ceilDiv(n, fanIn) {
@@ -234,10 +234,10 @@ func mergeCalls(n, fanIn int) int {
 	return calls
 }
 
-// Steps is the number of steps of a run over a train split of n tasks.
+// Steps returns the number of steps of a run over a train split of n tasks.
 func (o Options) Steps(n int) int { return o.Epochs * o.StepsPerEpoch(n) }
 
-// StepsPerEpoch is ceil(n / (batch x accumulation)).
+// StepsPerEpoch returns ceil(n / (batch x accumulation)).
 func (o Options) StepsPerEpoch(n int) int {
 	return ceilDiv(n, o.BatchSize*o.Accumulation)
 }

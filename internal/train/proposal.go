@@ -82,7 +82,7 @@ func (p *proposal) noteRejected(all []*proposal) {
 	}
 }
 
-// summary is the candidate among those of its step.
+// summary returns the record of the candidate among those of its step.
 func (p *proposal) summary() result.CandidateRecord {
 	return result.CandidateRecord{
 		Index: p.index, SecondTry: p.again, Examples: p.shown, Hash: p.record.CandidateHash, Action: p.record.Action, Reason: p.record.Reason,
@@ -99,8 +99,8 @@ func (p *proposal) isUndecided() bool {
 	return p.verdict.Action == gate.Indecisive && len(p.verdict.Unmeasured) > 0
 }
 
-// closest is the candidate that a step without an accepted one is recorded by: of
-// those that were judged the one that came nearest, else the first.
+// closest returns the candidate that a step without an accepted one is recorded by: of those that
+// were judged the one that came nearest, else the first.
 func closest(all []*proposal) *proposal {
 	best := all[0]
 	for _, p := range all[1:] {

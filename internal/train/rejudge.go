@@ -135,7 +135,7 @@ func parsePlace(at string) (p judgedPlace, ok bool) {
 	return p, true
 }
 
-// last is the step of a place, that of the end of an epoch behind all others.
+// last returns the step of a place. It returns a number after all others for the end of an epoch.
 func (p judgedPlace) last() int {
 	if p.step == 0 {
 		return 1 << 30
@@ -143,8 +143,8 @@ func (p judgedPlace) last() int {
 	return p.step
 }
 
-// order is where in its step a candidate is judged: the first try before the second, and
-// that before its halves.
+// order returns where in its step a candidate is judged: the first try before the second, and that
+// before its halves.
 func (p judgedPlace) order() int {
 	const each = 1000
 	n := 0
@@ -335,7 +335,7 @@ func (j *rejudge) unit(ctx context.Context, judged []judgedPlace, why string) ([
 	return out, nil
 }
 
-// lastStep is the last step of an epoch.
+// lastStep returns the number of the last step of an epoch.
 func (j *rejudge) lastStep(epoch int) int {
 	last := 1
 	for _, s := range j.History.Steps {
@@ -381,7 +381,7 @@ func (j *rejudge) decide(ctx context.Context, p judgedPlace, cand *incumbent) (v
 	return v, "", nil
 }
 
-// unread is how many of the tasks that a verdict continues without were never asked there.
+// unread returns how many of the tasks that a verdict continues without were never asked there.
 func (j *rejudge) unread(prefix string, v gate.Verdict) int {
 	n := 0
 	for _, arm := range []gate.Arm{gate.Candidate, gate.Incumbent} {
@@ -411,7 +411,7 @@ func (j *rejudge) adopt(judged []judgedPlace, weighed map[int]incumbent, verdict
 	}
 }
 
-// takenAt is the hash of the current skill after a step or epoch, "" if it is not known.
+// takenAt returns the hash of the current skill after a step or epoch, "" if it is not known.
 func (j *rejudge) takenAt(p judgedPlace) string {
 	for _, s := range j.History.Steps {
 		if p.step > 0 && s.Step == p.step {

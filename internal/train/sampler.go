@@ -32,7 +32,7 @@ func newSampler(o Options, d Data) (*sampler, error) {
 	return s, nil
 }
 
-// stepsPerEpoch is how many steps an epoch has.
+// stepsPerEpoch returns how many steps an epoch has.
 func (s *sampler) stepsPerEpoch() int { return s.opts.StepsPerEpoch(s.data.Drawable()) }
 
 // epoch plans the microbatches of an epoch: one shuffled pass over the train split.
@@ -51,7 +51,7 @@ func (s *sampler) epoch(epoch int) ([]schedule.Batch, error) {
 	return plan, nil
 }
 
-// foldBatches are the batches of an epoch, those of each step from outside of its fold.
+// foldBatches returns the batches of an epoch, those of each step from outside of its fold.
 func (s *sampler) foldBatches(epoch, steps int) []schedule.Batch {
 	var plan []schedule.Batch
 	for i := range steps {

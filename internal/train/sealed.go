@@ -106,8 +106,8 @@ func HasOpening(r Recorder) bool {
 	return known
 }
 
-// readBefore is the key of what was known of earlier readings when the test split was
-// opened for the nth time.
+// readBefore returns the key of what was known of earlier readings when the test split was opened
+// for the nth time.
 func readBefore(n int) string { return fmt.Sprintf("final/test/before/%d", n) }
 
 // claim notes that the open test split is read, and learns who has read it before. Both
@@ -172,8 +172,7 @@ func sameSkills(a, b map[string]string) bool {
 	return true
 }
 
-// place is where the rollouts of an arm are: there where its skill was first
-// tested.
+// place returns the place of the rollouts of an arm: the one where its skill was first tested.
 func (s *testAccess) place(a testArm) rollout.Place { return s.places[a.hash()] }
 
 // warn warns of a test that is no longer sealed.

@@ -54,8 +54,7 @@ func skillDensity(p score.Projection, s skill.Skill) float64 {
 	return skill.Density(s.Text(), nil)
 }
 
-// gateScore is the gate score of outcomes made with a skill; nil if none was
-// measured.
+// gateScore returns the gate score of outcomes made with a skill, nil if none was measured.
 func gateScore(p score.Projection, s skill.Skill, out []trajectory.Outcome) *float64 {
 	m, n := mean(out)
 	if n == 0 {
@@ -65,12 +64,12 @@ func gateScore(p score.Projection, s skill.Skill, out []trajectory.Outcome) *flo
 	return &v
 }
 
-// outcomeScore is the gate score of one outcome, without what the skill's density adds.
+// outcomeScore returns the gate score of one outcome, without what the skill's density adds.
 func outcomeScore(p score.Projection, o trajectory.Outcome) float64 {
 	return p.Of(score.Pair{Hard: o.Hard, Soft: o.Soft}, 0)
 }
 
-// entry is what the store knows of a skill.
+// entry returns what the store knows of a skill.
 func (s *skills) entry(in *incumbent) *entry {
 	return s.store.of(in, s.projection.DensityWeight*skillDensity(s.projection, in.skill))
 }

@@ -18,7 +18,7 @@ import (
 // stepID says which step of a run it is.
 type stepID struct{ epoch, number, inEpoch int }
 
-// key is where what a step decides is in the record.
+// key returns the key in the record of what a step decides.
 func (id stepID) key() string { return fmt.Sprintf("e%d/s%d", id.epoch, id.number) }
 
 // errIndecisive asks for one more try of a step.
@@ -138,7 +138,7 @@ func (s *stepper) summarise(p *proposal, b *batch) {
 	p.files["patches.json"] = b.reflected
 }
 
-// note is what later steps learn of this one.
+// note returns what later steps learn of this one.
 func (r stepResult) note() optimize.StepNote {
 	n := optimize.StepNote{Step: r.record.Step, Action: r.record.Action, Patterns: optimize.FailurePatterns(r.batch.answered.preferFailures())}
 	for _, o := range r.batch.outcomes {

@@ -129,8 +129,8 @@ func (s *stopper) addDetails(r *result.Stop, e *entry, at stopPlace) *result.Sto
 	return r
 }
 
-// metric is the mean of the gate's metric, without what a skill's density adds; nil if too
-// little is measured.
+// metric returns the mean of the gate's metric, without what a skill's density adds. It returns nil
+// if too little is measured.
 func (e *entry) metric() *float64 {
 	if n := e.numMeasured(); n == 0 || !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
 		return nil
@@ -147,7 +147,7 @@ func (s *stopper) checkScore(rules Stop, e *entry) *result.Stop {
 	return nil
 }
 
-// patient is the rule of steps that gain nothing.
+// patient returns the stop by the rule of steps that gain nothing, nil if the rule does not end the loop.
 func (s *stopper) patient(rules Stop, _ *entry) *result.Stop {
 	if rules.Patience > 0 && s.idle >= rules.Patience {
 		return &result.Stop{Rule: result.StopPatience, Idle: s.idle}
@@ -155,9 +155,9 @@ func (s *stopper) patient(rules Stop, _ *entry) *result.Stop {
 	return nil
 }
 
-// evident is the rule of what is left to gain: at most the distance to the maximum, on each
-// task that counts once. It ends the loop if a skill that gained all of that and lost nothing
-// could not be told from the current one by the tasks.
+// evident returns the stop by the rule of what is left to gain: at most the distance to the
+// maximum, on each task that counts once. The rule ends the loop if the tasks could not tell the
+// current skill from one that gained all of that and lost nothing.
 func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 	if !rules.Evidence || e.metric() == nil {
 		return nil
@@ -227,9 +227,9 @@ func (e *entry) remainingGain() (mean float64, open int) {
 	return mean / float64(max(1, n)), open
 }
 
-// perfect is the rule of a skill to which nothing can be added: each task of the split is
-// measured, and each draw of it is at the metric's maximum. One draw of a task may be luck:
-// those that have no second one are asked again.
+// perfect returns the stop by the rule of a skill to which nothing can be added: each task of the
+// split is measured, and each draw of it is at the metric's maximum. One draw of a task may be
+// luck: those that have no second one are asked again.
 func (s *stopper) perfect(ctx context.Context, e *entry, at stopPlace) (*result.Stop, error) {
 	if s.opts.Projection.DensityWeight != 0 || len(e.unmeasuredItems()) > 0 || !e.flawless() {
 		return nil, nil // a skill of more directive words would score more
@@ -360,7 +360,7 @@ func (s *stopper) mayBePerfect(units int, sk skill.Skill, seen []trajectory.Outc
 	return e == nil || e.flawless()
 }
 
-// stopKey is where a confirmation after a unit is in the record.
+// stopKey returns the key in the record of a confirmation after a unit.
 func stopKey(unit string) string { return unit + "/stop" }
 
 // ConfirmationMark is in the keys of the rollouts of confirmations, and in no others.

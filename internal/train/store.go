@@ -73,8 +73,8 @@ func (e *entry) forget() {
 	e.outcomes = outcomeList{}
 }
 
-// all is what is known of each item. It is shared: no one changes it, and what the store
-// learns later does not either.
+// all returns what is known of each item. The result is shared: no one changes it, and what the
+// store learns later does not either.
 func (s *store) all(e *entry) []trajectory.Outcome {
 	s.touch(e)
 	return e.outcomes.all(e.items)
@@ -128,8 +128,8 @@ func (s *store) addAll(e *entry, sample int, out []trajectory.Outcome) {
 	}
 }
 
-// mean is the gate score of all evaluations, each unit counting once. It is nil
-// when too few items are measured to claim anything.
+// mean returns the gate score of all evaluations, each unit counting once. It returns nil when too
+// few items are measured to claim anything.
 func (e *entry) mean() *float64 {
 	n := e.numMeasured()
 	if n == 0 || !e.folded && !gate.Enough(len(e.Pooled), len(e.Pooled)-n) {
@@ -140,8 +140,8 @@ func (e *entry) mean() *float64 {
 	return &v
 }
 
-// overUnits is the mean over units of the means of their measured items, and how
-// many units have one.
+// overUnits returns the mean over units of the means of their measured items, and how many units
+// have one.
 func overUnits(units [][]int, of []gate.Pooled) (mean float64, n int) {
 	for _, u := range units {
 		sum, items := 0.0, 0
@@ -159,8 +159,8 @@ func overUnits(units [][]int, of []gate.Pooled) (mean float64, n int) {
 	return mean / float64(max(1, n)), n
 }
 
-// noise is the variance of the mean when one evaluation varies by within around
-// that of its item.
+// noise returns the variance of the mean when one evaluation varies by within around that of its
+// item.
 func (e *entry) noise(within float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, u := range e.units {
@@ -179,7 +179,7 @@ func (e *entry) noise(within float64) float64 {
 	return sum / (n * n)
 }
 
-// evaluations is how many were made.
+// evaluations returns how many evaluations were made.
 func (e *entry) evaluations() int {
 	n := 0
 	for _, p := range e.Pooled {

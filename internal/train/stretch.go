@@ -40,9 +40,9 @@ type LoopEnd struct {
 	Continued bool `json:"continued,omitempty"` // it was raised: this is no end any more
 }
 
-// After is the rules of what comes after a stretch, of those that somebody asks for then: a
-// rule that ended it, or did not hold in it because it had ended one before, ends what continues
-// from there only if it is set again.
+// After returns the rules of what comes after a stretch, of those that somebody asks for then. A
+// rule that ended the stretch, or that did not hold in it because it had ended one before, ends
+// what continues from there only if it is set again.
 func (s Stretch) After(asked Stop) Stop {
 	held := s.Stop.dropRule(s.Ended)
 	if asked.Perfect == s.Asked.Perfect {
@@ -57,7 +57,7 @@ func (s Stretch) After(asked Stop) Stop {
 	return asked
 }
 
-// rulesAt is by which rules the loop may end after that many units.
+// rulesAt returns the rules that may end the loop after that many units.
 func (o Options) rulesAt(units int) Stop {
 	for _, s := range o.Earlier {
 		if units < s.Units {
@@ -77,7 +77,7 @@ func (o Options) begins(units int) bool {
 	return false
 }
 
-// carriedOut is how many steps another run has carried out.
+// carriedOut returns how many steps another run has carried out.
 func (o Options) carriedOut() int {
 	if n := len(o.Earlier); n > 0 {
 		return o.Earlier[n-1].Steps
@@ -85,7 +85,7 @@ func (o Options) carriedOut() int {
 	return 0
 }
 
-// carriedUnits is how many units of the loop another run has carried out.
+// carriedUnits returns how many units of the loop another run has carried out.
 func (o Options) carriedUnits() int {
 	if n := len(o.Earlier); n > 0 {
 		return o.Earlier[n-1].Units
@@ -93,7 +93,7 @@ func (o Options) carriedUnits() int {
 	return 0
 }
 
-// epochsAt is with how many epochs a step was planned.
+// epochsAt returns the number of epochs with which a step was planned.
 func (o Options) epochsAt(step int) int {
 	for _, s := range o.Earlier {
 		if step <= s.Steps {
@@ -124,8 +124,8 @@ func (o Options) CarriedOut(key string) bool {
 	return last.PerEpoch > 0 && epoch <= last.Units/(last.PerEpoch+1)
 }
 
-// ForDryRun is what a dry run of the loop takes: no rule ends the part that another run has
-// carried out.
+// ForDryRun returns the options that a dry run of the loop takes: no rule ends the part that
+// another run has carried out.
 func (o Options) ForDryRun() Options {
 	o.Earlier = slices.Clone(o.Earlier)
 	for i := range o.Earlier {
@@ -134,8 +134,8 @@ func (o Options) ForDryRun() Options {
 	return o
 }
 
-// Rest is about what of the loop no other run has carried out: as many epochs as are left,
-// one that has begun among them. It is for bounds.
+// Rest returns about what of the loop no other run has carried out: as many epochs as are left, one
+// that has begun among them. It is for bounds.
 func (o Options) Rest() Options {
 	if len(o.Earlier) == 0 {
 		return o
@@ -179,5 +179,5 @@ func newBudgets(o Options, d Data) (*budgets, error) {
 	return out, nil
 }
 
-// of is the schedule that a step, from 1 up, is in.
+// of returns the schedule that a step, from 1 up, is in.
 func (b *budgets) of(step int) *schedule.Budget { return b.by[b.opts.epochsAt(step)] }

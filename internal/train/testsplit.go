@@ -122,8 +122,8 @@ func (r tested) addTo(final *result.FinalRecord) {
 	}
 }
 
-// readBefore are the readings of the test's tasks before this run's, nil if they are not
-// known or the split was not opened.
+// readBefore returns the readings of the test's tasks before this run's, nil if they are not known
+// or the split was not opened.
 func (r tested) readBefore() *result.TestReads {
 	if r.opened == nil {
 		return nil
@@ -141,8 +141,7 @@ type testArm struct {
 	of    string // what distinguishes it from other arms
 }
 
-// testArms are the seed, the best and the final skill, and no skill at all if it is asked
-// for.
+// testArms returns the seed, the best and the final skill, and no skill at all if it is asked for.
 func testArms(seed skill.Skill, known *skills, bare bool) []testArm {
 	best, final := known.best.skill, known.current.skill
 	arms := []testArm{{"seed", seed, known.hash(seed)}, {"best", best, known.hash(best)}, {"final", final, known.hash(final)}}
@@ -157,8 +156,8 @@ func sameAs(arms []testArm, i int) int {
 	return slices.IndexFunc(arms, func(a testArm) bool { return a.of == arms[i].of })
 }
 
-// testPlace is where the rollouts of an arm are when the test split is opened
-// for the nth time.
+// testPlace returns the place of the rollouts of an arm when the test split is opened for the nth
+// time.
 func testPlace(n int, arm string) rollout.Place {
 	if n > 1 {
 		return rollout.Place{Prefix: fmt.Sprintf("final/test/open%d/%s", n, arm)}

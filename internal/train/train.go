@@ -333,8 +333,8 @@ func (t *trainer) endedEarly() bool {
 	return t.history.Stop == nil && t.units < t.opts.Units(t.data.Drawable())
 }
 
-// finalPlace is where what the final evaluation asks for is in the record. A loop that
-// was ended early may be continued: each of its ends has a place of its own.
+// finalPlace returns the place in the record of what the final evaluation asks for. A loop that was
+// ended early may be continued: each of its ends has a place of its own.
 func (t *trainer) finalPlace() string {
 	if t.endedEarly() {
 		return fmt.Sprintf("final/after%d", t.units)
@@ -357,10 +357,10 @@ func (t *trainer) test(ctx context.Context) (err error) {
 	return t.output.one("test_outcomes.json", t.tested.outcomes)
 }
 
-// lastStep is the number of the step that was closed last, 0 for the seed skill.
+// lastStep returns the number of the step that was closed last, 0 for the seed skill.
 func (t *trainer) lastStep() int { return len(t.history.Steps) - 1 }
 
-// soFar is the history as it is.
+// soFar returns the history as it is.
 func (t *trainer) soFar() result.History {
 	h := t.history
 	h.Drift = t.judge.drifts

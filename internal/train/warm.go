@@ -8,7 +8,7 @@ package train
 // warms reports whether a step is the warm start.
 func (o Options) warms(number int) bool { return o.Warm > 0 && number == 1 }
 
-// First is how many rollouts the first step makes of n train tasks.
+// First returns how many rollouts the first step makes of n train tasks.
 func (o Options) First(n int) int {
 	batch := min(o.BatchSize, n) * o.Accumulation
 	if !o.warms(1) {

@@ -28,7 +28,7 @@ const (
 // need is what a ceiling has to have room for.
 type need struct{ test, selection, batch int }
 
-// calls is what the seed skill's scores, one step and the end of the run take.
+// calls returns how many calls the seed skill's scores, one step and the end of the run take.
 func (z *Sizes) calls(n need) int {
 	in := z.in
 	if gate.Mode(in.Config.Gate.Mode) == gate.ModeOff {
@@ -86,7 +86,7 @@ func (z *Sizes) decideSmall() (s small) {
 	return s
 }
 
-// testCalls is what the test takes: of the seed skill, the best one, and none.
+// testCalls returns how many calls the test takes: with the seed skill, the best one, and none.
 func (z *Sizes) testCalls() int {
 	arms := 0
 	if z.in.Config.Eval.Test && (z.start == nil || !z.start.NoTest) {
@@ -98,7 +98,7 @@ func (z *Sizes) testCalls() int {
 	return arms * len(z.in.Data.Test)
 }
 
-// Refused is why a new run cannot be begun with its ceilings, nil if it can.
+// Refused returns why a new run cannot be begun with its ceilings, nil if it can.
 func (z *Sizes) Refused() error { return z.refused }
 
 // LeftOut says what a new run leaves out for its ceiling of calls.

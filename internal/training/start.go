@@ -56,8 +56,8 @@ func (z *Sizes) warms() bool {
 	return c.Train.Warm == config.WarmOn
 }
 
-// warmTasks is how many train tasks a warm start has, 0 if there is none. What episodes
-// take no one knows: there it has no more than a batch may.
+// warmTasks returns how many train tasks a warm start has, 0 if there is none. No one knows what
+// episodes take: there it has no more than a batch may.
 func (z *Sizes) warmTasks() int {
 	n := z.in.Data.Drawable()
 	switch c := z.callCeiling(); {

@@ -113,7 +113,7 @@ func NewStop(c config.Stop) train.Stop {
 	return train.Stop{Perfect: c.Perfect, Score: c.Score, Patience: c.Patience, Evidence: c.Evidence}
 }
 
-// epochs is how many passes over the train split the run makes.
+// epochs returns how many passes over the train split the run makes.
 func (z *Sizes) epochs() int {
 	if z.start != nil {
 		return z.in.Config.Train.Epochs.Or(z.start.Epochs)
@@ -121,7 +121,7 @@ func (z *Sizes) epochs() int {
 	return z.in.Config.Train.Epochs.Or(schedule.LeastEpochs)
 }
 
-// analystWindow is how many tokens of rollouts one prompt of the optimizer holds.
+// analystWindow returns how many tokens of rollouts one prompt of the optimizer holds.
 func (z *Sizes) analystWindow() int {
 	const most = 60_000 // a longer list tires, whatever a model could take
 	if window := z.in.Config.Reflect.Window; window != config.AutoCount {
@@ -133,7 +133,7 @@ func (z *Sizes) analystWindow() int {
 	return most
 }
 
-// batchSize is the number of tasks of a batch.
+// batchSize returns the number of tasks of a batch.
 func (z *Sizes) batchSize() int {
 	n := z.in.Data.Drawable()
 	switch size := z.in.Config.Train.BatchSize; {
@@ -147,7 +147,7 @@ func (z *Sizes) batchSize() int {
 	return max(1, z.affordable(schedule.WideBatch(n)))
 }
 
-// affordable is the batch that a ceiling of calls allows for.
+// affordable returns the size of the batch that a ceiling of calls allows for.
 func (z *Sizes) affordable(wide int) int {
 	if c := z.callCeiling(); c != nil {
 		return c.Batch(wide)

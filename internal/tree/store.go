@@ -66,7 +66,7 @@ func storeAt(dir string, env git.Env) (*Store, error) {
 // Repo returns the store as a repository, for [OpenTree].
 func (s *Store) Repo() *git.Repo { return s.repo }
 
-// formatIn is how a repository names its objects: sha1 or sha256.
+// formatIn returns how a repository names its objects: sha1 or sha256.
 func formatIn(ctx context.Context, repo *git.Repo) (string, error) {
 	var out bytes.Buffer
 	if err := repo.Run(ctx, nil, &out, maxLine, "rev-parse", "--show-object-format"); err != nil {
@@ -121,7 +121,7 @@ func (s *Store) adapt(ctx context.Context, from *git.Repo) error {
 	return s.repo.Run(ctx, nil, nil, maxLine, "config", "extensions.objectFormat", theirs)
 }
 
-// roots are the hashes of trees, and of those of commits.
+// roots returns the hashes of trees, and of the trees of commits.
 func roots(ctx context.Context, from *git.Repo, trees []string) ([]string, error) {
 	var in strings.Builder
 	for _, tree := range trees {

@@ -117,8 +117,8 @@ func (r *AgentRunner) Use(env []string) { r.env = append(r.env, env...) }
 // a program of somebody else only its requests show it.
 func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
-// AgentTold is what an agent tells its model apart from the task: its system message and its
-// tools, one a line; both "" if that is not known.
+// AgentTold returns what an agent tells its model apart from the task: its system message and its
+// tools, one a line. It returns "" for both if that is not known.
 func AgentTold(c config.Agent, documents []agent.Document, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {
 		return "", ""
@@ -172,9 +172,9 @@ func custom(m map[string]any) (*agent.Custom, error) {
 	return &c, c.Validate()
 }
 
-// Places are where a program in namespaces of its own sees its workspace and its home:
-// the same in each episode, with names that say nothing. There are none where a machine
-// has no namespaces, or folders of all these names.
+// Places returns where a program in namespaces of its own sees its workspace and its home: the same
+// in each episode, with names that say nothing. It returns none where a machine has no namespaces,
+// or folders of all these names.
 func Places(isolated bool, workspace, home string) sandbox.Places {
 	at, own := sandbox.Vacant("/workspace", "/project", "/checkout"), sandbox.Vacant("/agent", "/user", "/account")
 	if !isolated || at == "" || own == "" {
@@ -183,7 +183,7 @@ func Places(isolated bool, workspace, home string) sandbox.Places {
 	return sandbox.Places{{Dir: workspace, As: at}, {Dir: home, As: own}}
 }
 
-// Limits are those of a config as the sandbox takes them.
+// Limits returns the limits of a config as the sandbox takes them.
 func Limits(c config.AgentLimits) sandbox.Limits {
 	return sandbox.Limits{Memory: c.Memory.Bytes(), Processes: c.Processes, Written: c.Written.Bytes(), CPU: c.CPU.Std()}
 }
@@ -224,8 +224,8 @@ func (r *AgentRunner) Work(ctx context.Context, job rollout.AgentJob) (rollout.A
 	return out, err
 }
 
-// job is what an agent is to do, as its config says. client is for an agent that calls
-// its model without a gateway.
+// job returns what an agent is to do, as its config says. client is for an agent that calls its
+// model without a gateway.
 func (r *AgentRunner) job(job rollout.AgentJob, client model.Client) agent.Job {
 	return agent.Job{
 		Prompt: job.Prompt, Images: job.Images, Workspace: job.Dir, Home: job.Home, Skill: job.Skill, SkillName: r.config.SkillName,
@@ -247,8 +247,8 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 	return session, nil
 }
 
-// SkillFolders are where agents are given a skill in their workspace, slash-separated;
-// name is agent.skill_name.
+// SkillFolders returns where agents are given a skill in their workspace, slash-separated; name is
+// agent.skill_name.
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
 
 // CheckAgentFile reports why the document of agent.file cannot be in a workspace: what is there
@@ -260,7 +260,7 @@ func CheckAgentFile(workspace fs.FS, c config.Agent) error {
 	return agent.CheckDocumentPath(workspace, c.File)
 }
 
-// SameSkill is the folder of a skill that a workspace brings under the name of s, "" if it
+// SameSkill returns the folder of a skill that a workspace brings under the name of s, "" if it
 // brings none; name is agent.skill_name.
 func SameSkill(workspace fs.FS, s skill.Skill, name string) string {
 	return agent.SameSkill(workspace, s, name)

@@ -58,7 +58,7 @@ func NewEnvRunner(o env.Options, c config.Config, asks bool) (*EnvRunner, error)
 	return p, nil
 }
 
-// ModelName is what programs learn that the target is called.
+// ModelName returns what programs learn that the target is called.
 func ModelName(m config.Model) string { return cmp.Or(m.Model, model.Target) }
 
 // keyMaker returns a function that makes the key and the variables of a process.
@@ -88,9 +88,9 @@ func families() []family {
 	}
 }
 
-// modelVariables tell a process where its model is: in names of our own, and in those
-// that the clients of vendors read. A family of which the user has named one variable in
-// env.pass_env is the user's own: a key of the vendor would be sent to the gateway, or
+// modelVariables returns the variables by which a process learns where its model is: in names of
+// our own, and in those that the clients of vendors read. A family of which the user has named one
+// variable in env.pass_env is the user's own: a key of the vendor would be sent to the gateway, or
 // the gateway's to the vendor.
 func modelVariables(root, key, name string, passed []string) []string {
 	out := []string{"SKILLOPT_BASE_URL=" + root + "/v1", "SKILLOPT_API_KEY=" + key, "SKILLOPT_MODEL=" + name}
@@ -171,7 +171,7 @@ func (p *EnvRunner) Answer(ctx context.Context, t task.Task, s skill.Skill, clie
 	return out, scored, nil
 }
 
-// model is how the line of a task names the session.
+// model returns how the line of a task names the session.
 func (p *EnvRunner) model(session *gateway.Handle) env.Model {
 	root := p.gateway.URL()
 	return env.Model{Name: ModelName(p.target), BaseURL: root + "/v1", AnthropicBaseURL: root, APIKey: session.Key()}
@@ -239,9 +239,9 @@ func (e *exchange) checkAnswers(g *gateway.Gateway, session *gateway.Handle, did
 	return why
 }
 
-// overLimit is the outcome of a task whose program failed after its model had refused a
-// prompt that is too long, or that a filter stopped: however the program puts it, it ran
-// into a limit of the task.
+// overLimit returns the outcome of a task whose program failed after its model had refused a prompt
+// that is too long, or that a filter stopped: however the program puts it, it ran into a limit of
+// the task.
 func (e *exchange) overLimit(t task.Task, err error) (trajectory.Outcome, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

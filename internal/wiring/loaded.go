@@ -29,8 +29,8 @@ func (w *metered) look(req *model.Request) {
 	}
 }
 
-// UntellableAgent is why no one can report whether the agent of a config loads a skill, ""
-// if it can be told: by its requests, or by its events.
+// UntellableAgent returns why no one can report whether the agent of a config loads a skill. It
+// returns "" if that can be seen from its requests or its events.
 func UntellableAgent(gateway bool, name string) string {
 	if gateway || name == agent.BuiltinName || agent.TellsReads(name) {
 		return ""
@@ -38,7 +38,7 @@ func UntellableAgent(gateway bool, name string) string {
 	return "the agent " + name + " works without the gateway, and its events do not show which files it reads: with agent.gateway=true this shows"
 }
 
-// load is whether an agent loaded the body of the skill: by its requests, where they go
+// load returns whether an agent loaded the body of the skill: by its requests, where they go
 // through us, else by its events.
 func (r *AgentRunner) load(w *metered, rep agent.Report, job rollout.AgentJob) trajectory.Load {
 	w.mu.Lock()

@@ -39,7 +39,7 @@ func KeyOffers(lookup func(string) (string, bool)) (out []Offer) {
 // LocalServer is a model server at its usual address on this machine.
 type LocalServer struct{ Title, Base string }
 
-// LocalServers are the usual addresses of model servers.
+// LocalServers returns the usual addresses of model servers.
 func LocalServers() []LocalServer {
 	return []LocalServer{
 		{"Ollama", "http://127.0.0.1:11434/v1"},

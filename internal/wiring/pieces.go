@@ -164,7 +164,7 @@ func (p *pieces) release(all bool) []byte {
 	return out
 }
 
-// bytes is the event with the texts that its leaves have now.
+// bytes returns the event with the texts that its leaves have now.
 func (e *piecesEvent) bytes() []byte {
 	if !slices.ContainsFunc(e.leaves, func(l *leaf) bool { return l.text != l.was }) {
 		return e.raw

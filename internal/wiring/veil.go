@@ -37,7 +37,7 @@ func (g *redacting) redactText(text string) string {
 	return g.hide.Text(text)
 }
 
-// across is texts without the client's credentials that are in them together.
+// across returns texts without the client's credentials that are in them together.
 func (g *redacting) across(texts []string) []string {
 	if g.renewed != nil {
 		texts = g.renewed.redactor().Across(texts)
@@ -45,7 +45,7 @@ func (g *redacting) across(texts []string) []string {
 	return g.hide.Across(texts)
 }
 
-// ready is how much of the beginning of text holds its credentials whole.
+// ready returns how much of the beginning of text holds its credentials whole.
 func (g *redacting) ready(text string) int {
 	for n := g.hide.Ready(text); g.renewed != nil; {
 		if fewer := g.renewed.redactor().Ready(text[:n]); fewer < n {

@@ -247,7 +247,7 @@ func Proxy(lookup func(string) (string, bool)) func(*http.Request) (*url.URL, er
 	return func(r *http.Request) (*url.URL, error) { return choose(r.URL) }
 }
 
-// Sampling is how the answers of a configured model are drawn.
+// Sampling returns how the answers of a configured model are drawn.
 func Sampling(m config.Model) model.Sampling {
 	return model.Sampling{Temperature: m.Temperature, MaxTokens: m.MaxTokens, ReasoningEffort: m.ReasoningEffort}
 }

@@ -14,8 +14,8 @@ import (
 // less a text that is longer may keep its beginning alone, or nothing.
 const Least = 128
 
-// FitLimit is the greatest length to which what is longer can be cut, so that all together
-// keep to room; at least 0. If all fit, it is that of the longest.
+// FitLimit returns the greatest length to which what is longer can be cut, so that all together
+// keep to room; at least 0. If all fit, it returns the length of the longest.
 func FitLimit(lengths []int, room int) int {
 	sorted := slices.Sorted(slices.Values(lengths))
 	room = max(0, room)
@@ -60,10 +60,10 @@ func Cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len(more)], "") + more
 }
 
-// mark is where characters are left out.
+// mark returns the text that shows where characters are left out.
 func mark(n int) string { return fmt.Sprintf(" [... %d characters left out ...] ", n) }
 
-// start is the beginning of the character that byte at belongs to.
+// start returns the beginning of the character that byte at belongs to.
 func start(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -71,7 +71,7 @@ func start(text string, at int) int {
 	return at
 }
 
-// end is at, or the beginning of the next character if at is within one.
+// end returns at, or the beginning of the next character if at is within one.
 func end(text string, at int) int {
 	for at < len(text) && !utf8.RuneStart(text[at]) {
 		at++

@@ -96,7 +96,7 @@ func Compare(want, got *Book, position string) (first *Difference, agree, all in
 	return first, agree, all, nil
 }
 
-// compareArea is Compare for a range of a sheet.
+// compareArea returns what Compare returns, for a range of a sheet.
 func compareArea(want, got *Book, sheet, area string) (first *Difference, agree, all int, err error) {
 	names, err := CellNames(area)
 	if err != nil {

@@ -50,8 +50,7 @@ notes:
 	return []byte(b.String())
 }
 
-// harms are the harmful rules. The first concerns the even kinds, the second the
-// odd ones.
+// harms returns the harmful rules. The first concerns the even kinds, the second the odd ones.
 func harms() []ruleDef {
 	return []ruleDef{
 		{id: "courtesy", word: "courtesy", say: []string{"Begin the answer with a courtesy."}, transform: "{kind: prefix, text: 'Certainly: '}"},

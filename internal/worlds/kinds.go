@@ -54,7 +54,7 @@ func nouns() []string {
 		royalty itinerary passport maturity gravel`)
 }
 
-// plainNouns are asked for by tasks that no rule concerns. All hold codes.
+// plainNouns returns what tasks ask for that no rule concerns. All hold codes.
 func plainNouns() []string { return []string{"shelf", "gate", "owner", "region"} }
 
 // newKinds returns the kinds of a world. The rules are dealt out so that kinds of

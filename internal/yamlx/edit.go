@@ -50,7 +50,7 @@ func Set(text []byte, keys []string, value any) (out []byte, err error) {
 	return []byte(changed), nil
 }
 
-// errForm is a place that has to be changed by hand.
+// errForm returns the error for a place that has to be changed by hand.
 func errForm(at Node) error {
 	return &Error{Line: at.Line(), Msg: "this place is written in a form that can be changed in the text alone"}
 }
@@ -294,7 +294,7 @@ func nest(keys []string, value any) any {
 	return value
 }
 
-// pairText is a pair in block style.
+// pairText returns a pair in block style.
 func pairText(keys []string, value any, indent int) (string, error) {
 	text, err := Encode(nest(keys, value))
 	if err != nil {
@@ -312,7 +312,7 @@ func pairText(keys []string, value any, indent int) (string, error) {
 	return b.String(), nil
 }
 
-// flowText is a value in one line.
+// flowText returns a value in one line.
 func flowText(value any) (string, error) {
 	text, err := yaml.MarshalWithOptions(value, yaml.Flow(true), floats())
 	if err == nil && strings.Contains(strings.TrimSpace(string(text)), "\n") {

@@ -92,7 +92,7 @@ func (n *nesting) enter(column int) *level {
 	return &n.levels[len(n.levels)-1]
 }
 
-// pair is a key with its colon.
+// pair counts a key with its colon.
 func (n *nesting) pair(colon, before *token.Token) {
 	column := colon.Position.Column
 	if before != nil && before.Position.Line == colon.Position.Line {

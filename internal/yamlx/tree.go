@@ -11,8 +11,8 @@ import (
 // File is a text that has been parsed.
 type File struct{ tree *ast.File }
 
-// Documents are the values of the documents of a file in their order. An empty
-// document has the zero Node.
+// Documents returns the values of the documents of a file in their order. An empty document has the
+// zero Node.
 func (f File) Documents() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		for _, doc := range f.tree.Docs {
@@ -93,8 +93,8 @@ func (n Node) Kind() Kind {
 	return Other
 }
 
-// token is the one that represents a node, nil if it has none: of a mapping in block
-// style it is the colon of its first pair.
+// token returns the token that represents a node, nil if it has none. For a mapping in block style
+// this is the colon of its first pair.
 func (n Node) token() *token.Token {
 	if n.n == nil {
 		return nil
@@ -193,7 +193,7 @@ func (n Node) Merges() bool {
 	return ok && key.IsMergeKey()
 }
 
-// Items are the elements of a list, with their indexes.
+// Items returns the elements of a list, with their indexes.
 func (n Node) Items() iter.Seq2[int, Node] {
 	return func(yield func(int, Node) bool) {
 		list, ok := n.n.(*ast.SequenceNode)
@@ -208,8 +208,8 @@ func (n Node) Items() iter.Seq2[int, Node] {
 	}
 }
 
-// Pairs are the keys of a mapping, as they are there and how often they do, with
-// their values.
+// Pairs returns the keys of a mapping with their values. Each key has the form and the number of
+// times that it has in the text.
 func (n Node) Pairs() iter.Seq2[Node, Node] {
 	return func(yield func(key, value Node) bool) {
 		for _, pair := range pairs(n.n) {

@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 // an *Error.
 func Parse(data []byte) (File, error) { return parse(data) }
 
-// ParseRepeated is Parse for a text whose mappings may have a key more than once.
+// ParseRepeated parses as Parse does, for a text whose mappings may have a key more than once.
 func ParseRepeated(data []byte) (File, error) { return parse(data, parser.AllowDuplicateMapKey()) }
 
 func parse(data []byte, opts ...parser.Option) (file File, err error) {
@@ -86,7 +86,7 @@ func parse(data []byte, opts ...parser.Option) (file File, err error) {
 // the nodes too. The error is an *Error.
 func Decode(data []byte, v any) (File, error) { return decode(data, v) }
 
-// DecodeStrict is Decode that fails for a key that a struct in v has no field for.
+// DecodeStrict decodes as Decode does, and fails for a key that a struct in v has no field for.
 func DecodeStrict(data []byte, v any) (File, error) { return decode(data, v, yaml.Strict()) }
 
 func decode(data []byte, v any, opts ...yaml.DecodeOption) (file File, err error) {
@@ -109,7 +109,7 @@ const unreadable = "YAML that cannot be read"
 // quoted is what the library quotes of a text.
 var quoted = pattern.New(` ?"(?:[^"\\]|\\.)*"`)
 
-// plain is an error of the library without what it quotes. Its own text shows the
+// plain returns an error of the library without what it quotes. The library's own text shows the
 // lines around the place.
 func plain(err error) *Error {
 	out := &Error{Msg: unreadable}

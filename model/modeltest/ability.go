@@ -112,7 +112,7 @@ func Table(adapters []Adapter) string {
 	return b.String()
 }
 
-// mark is a cell: what an adapter says nothing about is not claimed.
+// mark returns a cell: what an adapter says nothing about is not claimed.
 func mark(all []Ability, name string) string {
 	for _, a := range all {
 		if a.Name == name && a.Supported {

@@ -59,12 +59,12 @@ type Step struct {
 	Wait     <-chan struct{} // if not nil, the answer waits until it is closed or ctx is done
 }
 
-// Text is a step that answers with text and stops in the ordinary way.
+// Text returns a step that answers with text and stops in the ordinary way.
 func Text(text string) Step {
 	return Step{Response: model.Response{Text: text, Finish: model.FinishStop}}
 }
 
-// Fails is a step that fails with a classified error.
+// Fails returns a step that fails with a classified error.
 func Fails(code model.Code) Step {
 	return Step{Err: &model.Error{Code: code, Endpoint: "script", Err: fmt.Errorf("scripted %s", code)}}
 }

@@ -59,7 +59,7 @@ func checkFault(t *testing.T, err error, f Fault, host string) {
 	}
 }
 
-// statusFaults are the classes that follow from the status, whatever the body.
+// statusFaults returns the faults whose class follows from the status, whatever the body.
 func statusFaults(h Harness) []Fault {
 	statuses := map[int]model.Code{
 		400: model.BadRequest,
@@ -95,7 +95,7 @@ func statusFaults(h Harness) []Fault {
 	return faults
 }
 
-// waitFaults are the forms in which a server says how long to wait.
+// waitFaults returns a fault for each form in which a server says how long to wait.
 func waitFaults(h Harness) []Fault {
 	sent := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	tests := []struct {
@@ -156,9 +156,9 @@ func waitFaults(h Harness) []Fault {
 	return faults
 }
 
-// DatedWaits are faults for the protocols whose servers name the moment at which
-// a bucket is full again. prefix begins the names of the headers, such as
-// Anthropic-Ratelimit-; body is that of a refusal.
+// DatedWaits returns faults for the protocols whose servers name the moment at which a bucket is
+// full again. prefix begins the names of the headers, such as Anthropic-Ratelimit-; body is that of
+// a refusal.
 func DatedWaits(prefix, body string) []Fault {
 	sent := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	header := func(left string, wait time.Duration) map[string]string {

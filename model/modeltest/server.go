@@ -86,7 +86,7 @@ func (s *server) count() int {
 	return len(s.seen)
 }
 
-// endpoint is what errors name.
+// endpoint returns the endpoint that errors name.
 func (s *server) endpoint() string { return cmp.Or(s.h.Endpoint, s.Listener.Addr().String()) }
 
 // client returns a client of the server with a key.

@@ -37,7 +37,7 @@ func testStreams(t *testing.T, h Harness) {
 	t.Run("context", func(t *testing.T) { testStreamContext(t, h) })
 }
 
-// longReply is a reply whose stream has a middle.
+// longReply returns a reply whose stream has a middle.
 func longReply() Reply {
 	return Reply{Text: strings.Repeat("All is well, and the answer is long. ", 4), Finish: model.FinishStop, Input: 9, Output: 9}
 }
@@ -52,7 +52,7 @@ func callStream(t *testing.T, h Harness, s Settings, respond func(w http.Respons
 	return res, err
 }
 
-// testIdle: what counts is how long a stream is silent, not how long it takes.
+// testIdle checks that what counts is how long a stream is silent, not how long it takes.
 func testIdle(t *testing.T, h Harness) {
 	events := h.Stream(longReply())
 	for name, begin := range map[string][]string{"from the start": nil, "in the middle": events[:len(events)/2]} {

@@ -83,7 +83,7 @@ func sameTools(tools []model.Tool) []model.Tool {
 	return same
 }
 
-// call is a call as a server gives it.
+// call returns a call as a server gives it.
 func call(id, name, arguments string) model.ToolCall {
 	return model.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(arguments)}
 }
@@ -184,7 +184,7 @@ func checkCalls(t *testing.T, lacks Lacks, tt callCase, got model.Response, err 
 	}
 }
 
-// modes are the ways in which an answer can come.
+// modes returns the settings of each way in which an answer can come.
 func modes(h Harness) map[string]Settings {
 	m := map[string]Settings{"whole": {Key: testKey}}
 	if h.Stream != nil {
@@ -265,8 +265,8 @@ func results(messages []model.Message) []model.ToolResult {
 	return all
 }
 
-// testErrorResult: the model must learn that a call failed, by the protocol's
-// mark or by words that the adapter adds.
+// testErrorResult checks that the model learns that a call failed, by the protocol's mark or by
+// words that the adapter adds.
 func testErrorResult(t *testing.T, h Harness) {
 	t.Parallel()
 	const words = "no such file"

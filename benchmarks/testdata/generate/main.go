@@ -122,10 +122,10 @@ func table(name string, rows [][2]string) string {
 	return b.String()
 }
 
-// pick is one of some words, by a number.
+// pick returns one of some words, by a number.
 func pick(n int, words ...string) string { return words[n%len(words)] }
 
-// number words up to twelve.
+// word returns a number up to twelve as a word.
 func word(n int) string {
 	return []string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}[n]
 }

@@ -41,7 +41,7 @@ func (b bulletin) tide(port int) (month string, height string) {
 	return b.months[at], fmt.Sprintf("%d.%d", 3+port%3, (7*port+b.number)%10)
 }
 
-// text is a bulletin as a text with tables.
+// text returns a bulletin as a text with tables.
 func (b bulletin) text() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "BULLETIN OF THE HARBOUR BUREAU\n%s to %s %d\n\nAll figures are as the ports have reported them. The bureau has not revised them.\n", b.months[0], b.months[5], b.year)
@@ -66,7 +66,7 @@ func (b bulletin) text() string {
 	return s.String()
 }
 
-// pages are the parsed pages of a bulletin: a title, and the third table on page 3.
+// pages returns the parsed pages of a bulletin: a title, and the third table on page 3.
 func (b bulletin) pages() map[string]any {
 	var rows strings.Builder
 	for p, port := range ports() {
@@ -102,7 +102,7 @@ func (b bulletin) question(kind, port, month int) (question, answer string) {
 	return fmt.Sprintf("According to %s.txt, how many pilots did the port %s have?", b.name, name), fmt.Sprint(b.pilots(port))
 }
 
-// officeqa: bulletins of an invented bureau, and questions about figures in them.
+// officeqa writes bulletins of an invented bureau, and questions about figures in them.
 func officeqa(f folder) error {
 	list := bulletins()
 	for _, b := range list {

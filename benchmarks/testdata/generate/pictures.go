@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// docvqa: slips of paper, whose text a table of the world knows.
+// docvqa writes slips of paper. A table of the world knows their text.
 func docvqa(f folder) error {
 	type img struct {
 		Bytes []byte `parquet:"bytes"`
@@ -87,7 +87,7 @@ notes: [Look at the whole page first.]
 `))
 }
 
-// babyvision: dots in pictures, by a number or by a choice.
+// babyvision writes pictures of dots, with questions that ask for a number or a choice.
 func babyvision(f folder) error {
 	var rows []map[string]any
 	var dots [][2]string
@@ -147,7 +147,7 @@ notes: [Count twice.]
 `))
 }
 
-// mathverse: figures, with the question in several versions.
+// mathverse writes figures, with the question in several versions.
 func mathverse(f folder) error {
 	var rows []map[string]any
 	var known [][2]string
@@ -215,7 +215,7 @@ notes: [Read the figure before the text.]
 `))
 }
 
-// mmrb: two pictures a question, marked in its text.
+// mmrb writes questions with two pictures each, marked in the text of the question.
 func mmrb(f folder) error {
 	sets := map[string][]map[string]any{}
 	var known [][2]string

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// spreadsheetbench: ledgers of invented stalls, and one cell to fill in each.
+// spreadsheetbench writes ledgers of invented stalls, and one cell to fill in each.
 func spreadsheetbench(f folder) error {
 	stalls := names()
 	var rows []map[string]any
@@ -46,7 +46,7 @@ func spreadsheetbench(f folder) error {
 	return f.write("world.yaml", []byte(worldHead+ledgerWorld))
 }
 
-// ledgerTask is what a ledger says of a stall, what is asked, and the answer.
+// ledgerTask returns what a ledger says of a stall, what is asked, and the answer.
 func ledgerTask(i int, stall string) (lines []string, instruction string, right float64) {
 	a, b, c := 130+17*i, 45+9*i, 12+5*i
 	switch i % 4 {
@@ -61,8 +61,8 @@ func ledgerTask(i int, stall string) (lines []string, instruction string, right 
 	return []string{fmt.Sprintf("%s pieces %d", stall, a+3)}, fmt.Sprintf("Write into B1 how many pieces the stall %s has.", stall), float64(a + 3)
 }
 
-// ledger is a workbook with a value in B1 and lines below it. Its parts are not compressed, and their sums are left
-// out, so that a value of the same width can be changed in place.
+// ledger returns a workbook with a value in B1 and lines below it. Its parts are not compressed, and their sums are
+// left out, so that a value of the same width can be changed in place.
 func ledger(lines []string, value float64) ([]byte, error) {
 	var cells strings.Builder
 	fmt.Fprintf(&cells, `<row r="1"><c r="A1" t="inlineStr"><is><t>Answer</t></is></c><c r="B1"><v>%012.2f</v></c></row>`, value)

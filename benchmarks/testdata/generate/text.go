@@ -24,7 +24,7 @@ func rowsOf[T any](f folder, name string, rows []T) error {
 
 type writer struct{ *strings.Builder }
 
-// searchqa: passages about ships, and a question about one of them.
+// searchqa writes passages about ships, and a question about one of them.
 func searchqa(f folder) error {
 	type row struct {
 		Context  string   `parquet:"context"`
@@ -111,13 +111,13 @@ notes: [Read every passage before you answer.]
 `))
 }
 
-// turned is a name with the family name in front.
+// turned returns a name with the family name in front.
 func turned(name string) string {
 	first, family, _ := strings.Cut(name, " ")
 	return family + ", " + first
 }
 
-// livemath: problems with four choices, of which a table of the world knows the right one.
+// livemath writes problems with four choices. A table of the world knows the right one.
 func livemath(f folder) error {
 	months := map[string][]map[string]any{"202601": nil, "202602": nil}
 	var ids []string
@@ -201,7 +201,7 @@ notes: [Compare quantifiers one by one.]
 `))
 }
 
-// sealqa: questions whose search results disagree.
+// sealqa writes questions whose search results disagree.
 func sealqa(f folder) error {
 	type row struct {
 		ID            string   `parquet:"question_id"`

@@ -89,7 +89,7 @@ func newMissingError(names ...string) error {
 	return errors.New("the row has no " + strings.Join(names, " or "))
 }
 
-// text is the first value of these names that counts as true in Python, as text without white
+// text returns the first value of these names that counts as true in Python, as text without white
 // space around it.
 func text(r Row, names ...string) string {
 	return strings.TrimFunc(raw(r, names...), pytext.IsSpace)
@@ -102,7 +102,7 @@ func raw(r Row, names ...string) string {
 	return ""
 }
 
-// first is the first value of these names that counts as true, else nil.
+// first returns the first value of these names that counts as true, else nil.
 func first(r Row, names ...string) any {
 	for _, name := range names {
 		if v := r[name]; pytext.Truthy(v) {
@@ -117,7 +117,7 @@ func trim(s string) string { return strings.TrimFunc(s, pytext.IsSpace) }
 // squeeze puts one space instead of white space.
 func squeeze(s string) string { return strings.Join(strings.FieldsFunc(s, pytext.IsSpace), " ") }
 
-// texts are the members of a list as text, or the only one; blank ones are left out.
+// texts returns the members of a list as text, or the only one. Blank ones are left out.
 func texts(v any) (all []string) {
 	list, ok := v.([]any)
 	if !ok {
@@ -134,7 +134,7 @@ func texts(v any) (all []string) {
 	return all
 }
 
-// orElse is s, or another text instead of none.
+// orElse returns s, or the other text if s is empty.
 func orElse(s, other string) string {
 	if s == "" {
 		return other
@@ -174,7 +174,7 @@ func set(fields map[string]any, values map[string]string) {
 	}
 }
 
-// choiceFields are choices as the check mcq reads them and as templates show them.
+// choiceFields writes choices into fields as the check mcq reads them and as templates show them.
 func choiceFields(fields map[string]any, choices []mcq.Choice) {
 	if len(choices) == 0 {
 		return
@@ -186,7 +186,7 @@ func choiceFields(fields map[string]any, choices []mcq.Choice) {
 	fields["choices"], fields["choices_text"] = list, mcq.Lines(choices)
 }
 
-// itemName is an id without what does not belong into the name of a file.
+// itemName returns an id without what does not belong into the name of a file.
 func itemName(id string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -152,7 +152,7 @@ func rank(label string) int {
 	return mostLabels
 }
 
-// ShuffleSeed is the seed of the order of choices of an item, in decimal digits.
+// ShuffleSeed returns the seed of the order of choices of an item, in decimal digits.
 func ShuffleSeed(seed, id string) string {
 	sum := sha256.Sum256([]byte(seed + ":" + id))
 	return strconv.FormatUint(binary.BigEndian.Uint64(sum[:8]), 10)

@@ -222,8 +222,8 @@ func MathVerse(r Row, o Options) (Task, error) {
 	return t, nil
 }
 
-// withRight are the choices of a question, at least A to D where the question names none, and
-// the right one with them.
+// withRight returns the choices of a question and the right one with them, at least A to D where
+// the question names none.
 func withRight(choices []mcq.Choice, right string) []mcq.Choice {
 	const usual = 4
 	if len(choices) == 0 {

@@ -54,7 +54,7 @@ func (f *Folder) check() error {
 	return errors.Join(errs...)
 }
 
-// faults of a source.
+// faults returns the faults of a source.
 func (s Source) faults() []string {
 	var msgs []string
 	kinds := 0
@@ -129,7 +129,7 @@ func (s Splits) check(fail func(key, format string, args ...any)) {
 	}
 }
 
-// Scorings are the ways in which the benchmark can be scored.
+// Scorings returns the ways in which the benchmark can be scored.
 func (f *Folder) Scorings() []string {
 	var ways []string
 	if f.Scoring.Reference != "" {

@@ -148,7 +148,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("there is no benchmark %q%s\nthere are %s (`skillopt bench list`), and folders of your own, named with a slash: ./my-bench", e.Name, near, strings.Join(Names(), ", "))
 }
 
-// Names are those that the program brings, sorted.
+// Names returns the names of the benchmarks that the program brings, sorted.
 func Names() []string {
 	entries, err := benchmarks.Folders.ReadDir(".")
 	if err != nil {
@@ -264,8 +264,8 @@ func (f *Folder) Brings(name string) bool {
 	return slices.ContainsFunc(f.Files, func(pattern string) bool { return disk.Match(pattern, name) })
 }
 
-// FixtureFiles are the files with rows of our own in the form of the source, by their paths in the
-// folder; none if there is no fixture.
+// FixtureFiles returns the files with rows of our own in the form of the source, by their paths in
+// the folder; none if there is no fixture.
 func (f *Folder) FixtureFiles() ([]string, error) {
 	var names []string
 	err := fs.WalkDir(f.files, DirFixture, func(name string, d fs.DirEntry, err error) error {

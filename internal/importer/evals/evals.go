@@ -30,7 +30,7 @@ type Folder struct {
 	Copies map[string]string // names in the folder of files of the source
 }
 
-// Formats are the names of what can be imported.
+// Formats returns the names of what can be imported.
 func Formats() []string {
 	return []string{"promptfoo", "inspect", "openai", "huggingface", "agent-skills"}
 }

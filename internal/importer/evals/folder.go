@@ -314,7 +314,7 @@ func (w *work) skill(out *Folder) string {
 	return "skill"
 }
 
-// seed is a skill that says next to nothing.
+// seed returns a skill that says next to nothing.
 func seed(name string) []byte {
 	return fmt.Appendf(nil, `---
 name: %s

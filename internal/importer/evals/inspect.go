@@ -301,7 +301,7 @@ func (w *inspecting) scorers(at place, v any) judging {
 	return j
 }
 
-// scorer is the check instead of a scorer of inspect; nil if there is none.
+// scorer returns the check instead of a scorer of inspect; nil if there is none.
 func scorer(name string, options map[string]any) (check map[string]any, changed string) {
 	sensitive := options["ignore_case"] == false
 	kind := func(base string) string {

@@ -84,7 +84,7 @@ func (w *registry) samplesFile(e openaiEval) (string, bool) {
 	return "", false
 }
 
-// openaiChecks are the checks of a class of evals; lost says why there are none.
+// openaiChecks returns the checks of a class of evals; lost says why there are none.
 func openaiChecks(e openaiEval) (checks []any, changed, lost string) {
 	check := func(keys ...any) []any {
 		c := map[string]any{}
@@ -175,7 +175,7 @@ func (w *work) add(one item) {
 	w.items = append(w.items, one)
 }
 
-// input is what a sample asks: text, or messages.
+// input returns what a sample asks: text, or messages.
 func (w *work) input(at place, v any, one *item) (string, bool) {
 	var text string
 	switch v := v.(type) {
@@ -197,7 +197,7 @@ func (w *work) input(at place, v any, one *item) (string, bool) {
 	return text, true
 }
 
-// golds are the accepted answers of a sample.
+// golds returns the accepted answers of a sample.
 func (w *work) golds(at place, v any) ([]string, bool) {
 	list, ok := v.([]any)
 	if !ok {

@@ -542,7 +542,7 @@ func (w *work) messages(at place, list []any, one *item) (string, bool) {
 	return strings.TrimSpace(b.String()), true
 }
 
-// content is the text of a message. Its pictures are those of the task.
+// content returns the text of a message. Its pictures are those of the task.
 func (w *work) content(at place, v any, one *item) (string, bool) {
 	switch v := v.(type) {
 	case nil:

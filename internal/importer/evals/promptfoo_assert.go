@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/yamlx"
 )
 
-// lostTypes are assertions of promptfoo that nothing here judges by, with why.
+// lostTypes returns the assertions of promptfoo that nothing here judges by, with the reason why.
 func lostTypes() map[string]string {
 	const code = "its code is not run; a check of type command runs a program of yours"
 	const overlap = "an overlap of words is judged by f1 or levenshtein here"
@@ -37,7 +37,7 @@ func lostTypes() map[string]string {
 	return out
 }
 
-// knownTypes are the assertions of promptfoo that are imported.
+// knownTypes returns the assertions of promptfoo that are imported.
 func knownTypes() []string {
 	return []string{
 		"equals", "contains", "contains-all", "contains-any", "icontains", "icontains-all", "icontains-any", "starts-with", "regex",
@@ -190,7 +190,7 @@ func (p *promptfoo) withThreshold(at place, v any, members []any) map[string]any
 	return c
 }
 
-// always and never are checks that every answer passes, or none.
+// always returns a check that every answer passes, and never a check that none does.
 func always() map[string]any {
 	return map[string]any{"type": "word-count", "like": "promptfoo", "min": 0}
 }

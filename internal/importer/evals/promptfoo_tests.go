@@ -284,7 +284,7 @@ func first(m []string, i int) string {
 	return m[i]
 }
 
-// defaultTest is what every test begins with.
+// defaultTest returns what every test begins with.
 func (p *promptfoo) defaultTest(at place) map[string]any {
 	switch v := p.top["defaultTest"].(type) {
 	case nil:
@@ -308,7 +308,7 @@ func (p *promptfoo) defaultTest(at place) map[string]any {
 	return nil
 }
 
-// scenarios are tests over sets of variables.
+// scenarios returns tests over sets of variables.
 func (p *promptfoo) scenarios(at place) []pfTest {
 	list, ok := p.top["scenarios"].([]any)
 	if !ok && p.top["scenarios"] != nil {

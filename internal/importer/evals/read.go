@@ -33,7 +33,7 @@ type reader struct{ fsys fs.FS }
 
 var errTooLarge = errors.New("is larger than is read")
 
-// plain is an error of the file system without the path, which is before it.
+// plain returns an error of the file system without the path, which is before it.
 func plain(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -314,8 +314,8 @@ func describe(v any) string {
 // drive is how a path of Windows begins that is no path of a folder.
 var drive = pattern.New(`^[A-Za-z]:`)
 
-// resolve is a path that the source names, below the folder of the file that names it.
-// What leads out of the folder that is imported is refused.
+// resolve returns a path that the source names, below the folder of the file that names it. It
+// refuses a path that leads out of the folder that is imported.
 func resolve(base, name string) (string, error) {
 	name = strings.ReplaceAll(strings.TrimPrefix(name, "file://"), `\`, "/")
 	if strings.HasPrefix(name, "/") || drive.MatchString(name) || strings.HasPrefix(name, "~") {

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// fields are what columns of rows can be.
+// fields returns the names of the fields that columns of rows can be.
 func fields() []string { return strings.Fields("id type prompt gold hidden images split") }
 
-// usual are the columns that a field is read from where nothing says otherwise.
+// usual returns the columns that a field is read from where nothing says otherwise.
 func usual(field string) []string {
 	switch field {
 	case "prompt":

@@ -114,7 +114,7 @@ func (w *skillEvals) skillEval(at place, root string, m map[string]any) {
 	w.add(one)
 }
 
-// criteria are sentences, or objects that hold one.
+// criteria returns the sentences of a list whose items are sentences, or objects that hold one.
 func (w *skillEvals) criteria(at place, v any) ([]any, bool) {
 	list, ok := v.([]any)
 	if !ok {

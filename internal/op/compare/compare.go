@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Opt
 	return c.out, err
 }
 
-// about is what is compared with the skill of the session, for the identity.
+// about returns what is compared with the skill of the session, for the identity.
 func about(split string, b skill.Skill, o session.Options) map[string]string {
 	out := session.FileEntries(session.CompareWith, b)
 	out["compare"], out[session.CompareWith] = split, session.Digest([]byte(b.Text()))
@@ -64,7 +64,7 @@ func about(split string, b skill.Skill, o session.Options) map[string]string {
 	return out
 }
 
-// skill is what carries out tasks for an arm.
+// skill returns the skill that carries out tasks for an arm.
 func (c *comparison) skill(arm int) skill.Skill { return c.session.TargetSkill(c.skills[arm]) }
 
 // settle checks the rules and finds the tasks.
@@ -276,8 +276,8 @@ func (c *comparison) coverage(missing int, reason string) error {
 	return &train.NothingMeasuredError{Place: "compare", Reason: fmt.Sprintf("%d of %s without a score in an arm: %s", missing, wording.Plural(len(c.tasks), "task is", "tasks are"), reason)}
 }
 
-// project is the score that the comparison goes by. Texts do not count, only what
-// they lead to.
+// project returns the score that the comparison goes by. Texts do not count, only what they lead
+// to.
 func (c *comparison) project(hard, soft float64) float64 {
 	g := c.session.Config.Gate
 	return score.Projection{Metric: score.Metric(g.Metric), MixedWeight: g.MixedWeight}.Of(score.Pair{Hard: hard, Soft: soft}, 0)

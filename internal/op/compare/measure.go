@@ -96,8 +96,8 @@ type look struct {
 	out          [2][]trajectory.Outcome // by arm, in the order of which
 }
 
-// place is where the rollouts of an arm are. Both arms have the same sample of
-// a pass, and so the same seeds.
+// place returns where the rollouts of an arm are. Both arms have the same sample of a pass, and so
+// the same seeds.
 func (l *look) place(arm int) rollout.Place {
 	return rollout.Place{Prefix: "compare/" + armNames[arm], Sample: l.pass}
 }
@@ -229,8 +229,8 @@ func (c *comparison) hasPair(pass, i int) bool {
 	return !c.lost[i] && c.outcomes[0][pass][i].Status.Measured() && c.outcomes[1][pass][i].Status.Measured()
 }
 
-// differences are those of all pairs, B - A: of a task, or of the means of a
-// cluster, in a pass.
+// differences returns the differences of all pairs, B - A: of a task, or of the means of a cluster,
+// in a pass.
 func (c *comparison) differences() []float64 {
 	var out []float64
 	for pass := range c.outcomes[0] {
@@ -279,7 +279,7 @@ func (c *comparison) byTask() []result.TaskDifference {
 	return out
 }
 
-// mean is that of the scores of some outcomes.
+// mean returns the mean of the scores of some outcomes.
 func (c *comparison) mean(outcomes []trajectory.Outcome) float64 {
 	sum := 0.0
 	for _, o := range outcomes {

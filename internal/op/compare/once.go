@@ -14,7 +14,7 @@ import (
 // before: a sample of fixed size finds more than one that is looked at all the time.
 func (c *comparison) isSingleLook() bool { return c.level > 0 }
 
-// looks are how many units a pass has read when it is looked at what they say.
+// looks returns after how many units of a pass the comparison looks at what they say.
 func (c *comparison) looks(pass int) []int {
 	if pass > 0 || c.isSingleLook() {
 		return []int{len(c.units)}
@@ -50,8 +50,8 @@ func (c *comparison) lookOnce(out *result.Comparison) error {
 	return nil
 }
 
-// lookTest is settled before a score is known: the exact test for one pass of hard scores where
-// each task is on its own, else the bound.
+// lookTest returns the test of a look, which is settled before a score is known: the exact test for
+// one pass of hard scores where each task is on its own, else the bound.
 func (c *comparison) lookTest() gate.LookTest {
 	g := c.session.Config.Gate
 	if g.Metric == string(score.Hard) && c.most == 1 && !train.HasClusters(c.tasks, g.Group) {
@@ -60,8 +60,8 @@ func (c *comparison) lookTest() gate.LookTest {
 	return gate.LookBound
 }
 
-// pairs are the mean scores of the tasks over the passes, A as the reference; those of a cluster
-// have its name.
+// pairs returns the mean scores of the tasks over the passes, A as the reference; those of a
+// cluster have its name.
 func (c *comparison) pairs() []gate.Pair {
 	a, b := c.collectOutcomes(0), c.collectOutcomes(1)
 	var out []gate.Pair

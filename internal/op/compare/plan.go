@@ -10,9 +10,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// plan is what the comparison takes. When it knows enough depends on how much better a
-// skill is and how much of an answer is chance, which no one knows before: dry runs of the
-// same looks and the same rule over a range of both say what may be expected.
+// plan returns what the comparison takes. When it knows enough depends on how much better a skill
+// is and how much of an answer is chance. Neither is known before: dry runs of the same looks and
+// the same rule over a range of both say what may be expected.
 func (c *comparison) plan(ctx context.Context) (result.Plan, error) {
 	s := c.session
 	p := forecast.Rollouts(s, 2*len(c.tasks)*c.most, c.splits...)
@@ -46,8 +46,8 @@ type world struct {
 	draw   *rand.Rand
 }
 
-// newWorld is one in which B solves that many more of the tasks, half of which A solves, and
-// in which a share of the tasks is solved by chance.
+// newWorld returns a world in which B solves more of the tasks than A, by that difference. A solves
+// half of them, and a share of the tasks is solved by chance.
 func newWorld(tasks int, difference, chance float64, seed uint64) *world {
 	w := &world{draw: rand.New(rand.NewPCG(seed, 1)), solves: make([][2]float64, tasks)}
 	for i := range w.solves {
@@ -63,7 +63,7 @@ func newWorld(tasks int, difference, chance float64, seed uint64) *world {
 	return w
 }
 
-// difference is what a pair of answers to a task comes to.
+// difference returns the difference of scores in a pair of answers to a task.
 func (w *world) difference(task int) float64 {
 	score := [2]float64{}
 	for arm, p := range w.solves[task] {

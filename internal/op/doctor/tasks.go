@@ -34,8 +34,8 @@ func (e *examiner) trialTasks() []task.Task {
 	return spread(list, min(len(list), seedcheck.ShownTasks))
 }
 
-// spread are n of the tasks, in steps over the list. Where the task of a step is of a type
-// that is among them already, or is itself, the next one behind it that is not is in.
+// spread returns n of the tasks, in steps over the list. Where the task of a step or its type is
+// among them already, the next one after it that is not is taken.
 func spread(list []task.Task, n int) []task.Task {
 	var out []task.Task
 	taken, types := map[int]bool{}, map[string]bool{}

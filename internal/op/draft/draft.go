@@ -191,7 +191,7 @@ func (w taskWork) run(ctx context.Context, s *session.Session) (*result.Draft, e
 	return d, finish(s, d, drafted.Fell)
 }
 
-// options are those of any draft in an open run.
+// options returns the options of any draft in an open run.
 func options(s *session.Session, req Request, m draft.Material) draft.Options {
 	return draft.Options{
 		Material: m, Tasks: req.Tasks, Seed: req.Seed,
@@ -204,7 +204,7 @@ func options(s *session.Session, req Request, m draft.Material) draft.Options {
 	}
 }
 
-// begun is the result of a draft before it is known what was kept.
+// begun returns the result of a draft before it is known what was kept.
 func begun(s *session.Session, req Request, m draft.Material) *result.Draft {
 	d := &result.Draft{RunDir: s.Run.Dir, Simulated: s.Simulated(), Asked: req.Tasks, Recorded: s.Recorded, Skipped: m.Skipped}
 	for _, f := range m.Files {

@@ -78,8 +78,8 @@ type evaluation struct {
 	result   *result.Evaluation // nil: it has not come to its end
 }
 
-// plan is what the evaluation takes: each task as often as it is asked for, but once where
-// the record answers what is asked again.
+// plan returns what the evaluation takes. Each task counts as often as it is asked for, but once
+// where the record answers what is asked again.
 func (e *evaluation) plan(ctx context.Context) (result.Plan, error) {
 	s := e.session
 	n := s.Count(e.splits) + e.countTriggers()
@@ -125,7 +125,7 @@ func (e *evaluation) work(ctx context.Context) (result.Status, error) {
 	return result.Completed, nil
 }
 
-// some is how many tasks of how many are scored, by split; nil: all.
+// some returns how many tasks of how many are scored, by split; nil if all are.
 func (e *evaluation) some() map[string]result.Share {
 	var out map[string]result.Share
 	for split, all := range e.whole {

@@ -85,7 +85,7 @@ func (e *evaluation) triggerPasses(ctx context.Context, split task.Split, tasks 
 	return passes, nil
 }
 
-// notMeasured are the rates of tasks of which nothing can be told: there are none.
+// notMeasured returns the rates of tasks of which nothing can be said: there are none.
 func notMeasured(tasks []task.Task, why string) result.TriggerRates {
 	out := result.TriggerRates{Reason: why}
 	for _, t := range tasks {

@@ -369,7 +369,7 @@ func toMessages(t trajectory.Turn, model string) (out []evalMessage) {
 	return out
 }
 
-// verdicts are the checks of an answer, as text.
+// verdicts returns the checks of an answer, as text.
 func verdicts(checks []trajectory.CheckVerdict) []string {
 	out := []string{}
 	for _, c := range checks {

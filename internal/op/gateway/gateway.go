@@ -177,13 +177,13 @@ func (g *Gateway) drain(why error) {
 	g.finish()
 }
 
-// Ended is closed when limits.time is reached, or somebody has stopped the gateway from
-// outside, and all that was in flight then is answered. Nothing is answered any more; it
-// remains to Close.
+// Ended returns a channel that closes after limits.time is reached, or somebody has stopped the
+// gateway from outside. It closes when all that was in flight then is answered. Nothing is answered
+// after that; only Close remains.
 func (g *Gateway) Ended() <-chan struct{} { return g.ended }
 
-// stage is that of the calls. A simulated world answers by the stage alone and
-// knows none of agents.
+// stage returns the stage of the calls. A simulated world answers by the stage alone and knows none
+// of agents.
 func (g *Gateway) stage() string {
 	if g.built.Simulated {
 		return model.StageRollout

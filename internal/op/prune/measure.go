@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// pruner is the one that judges the rules, at work in a run.
+// pruner returns the pruner that judges the rules, at work in a run.
 func (p *pruning) pruner() *prune.Pruner {
 	bench := p.bench("rules", p.judge)
 	return &prune.Pruner{
@@ -26,8 +26,8 @@ func (p *pruning) pruner() *prune.Pruner {
 	}
 }
 
-// bench is a set of tasks that are carried out in a run. What a skill answers is
-// recorded under the texts that rules are left out of, so that no comparison asks again for what another knows.
+// bench returns a set of tasks that are carried out in a run. The answers of a skill are recorded under the
+// texts that rules are left out of, so that no comparison asks again for what another knows.
 func (p *pruning) bench(name string, tasks []task.Task) *prune.Bench {
 	g := p.session.Config.Gate
 	b := &prune.Bench{

@@ -18,8 +18,8 @@ import (
 // mostDry is how many rollouts a plan may have at most for dry runs to be made of it.
 const mostDry = 400_000
 
-// plan is what the operation takes. How many tasks tell what a rule is worth depends on
-// the rules and on chance, which no one knows before: dry runs of the same comparisons with
+// plan returns what the operation takes. The number of tasks that tell what a rule is worth depends
+// on the rules and on chance, which no one knows before. Dry runs of the same comparisons with
 // placeholders for the model say what may be expected.
 func (p *pruning) plan(ctx context.Context) (result.Plan, error) {
 	s := p.session
@@ -59,9 +59,9 @@ type world struct {
 	seed   int
 }
 
-// worlds are those that are played, the one to be expected first. That a model is expected
-// to answer as before is no promise: one answer that changes, and all is compared as where
-// answers change.
+// worlds returns the worlds that are played, the one to be expected first. It is no promise that a
+// model is expected to answer as before: if one answer changes, all is compared as where answers
+// change.
 func (p *pruning) worlds() []world {
 	all := []world{{0.5, 0.1, 0}, {0.5, 0, 1}, {1, 0, 2}, {0, 0, 3}, {0.5, 0.3, 4}, {0, 0.3, 5}}
 	if t := p.session.Config.Models.Target.Temperature; p.session.Models.Deterministic() && t != nil && *t == 0 {
@@ -110,7 +110,7 @@ func (p *pruning) dryRun(ctx context.Context, w world) (int, error) {
 	return len(in.asked), err
 }
 
-// answer is right or wrong: by chance, or by the rule that the task needs.
+// answer returns an outcome that is right or wrong: by chance, or by the rule that the task needs.
 func (in *standIn) answer(s skill.Skill, t task.Task, sample int) trajectory.Outcome {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -154,7 +154,7 @@ func (in *standIn) solves(digest string, s skill.Skill, t task.Task) bool {
 	return has[rule]
 }
 
-// draw is a number from 0 to 1 that belongs to a text.
+// draw returns a number from 0 to 1 that belongs to a text.
 func draw(text string, seed int) float64 {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, text)

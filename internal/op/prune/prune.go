@@ -304,9 +304,9 @@ func (p *pruning) testRead() bool {
 	return false
 }
 
-// rollouts is how many there are at most. The last round of a comparison may begin
-// just before its passes are used up. Most end long before, and what two of them
-// share is asked once.
+// rollouts returns how many rollouts there are at most. The last round of a comparison may begin
+// just before its passes are used up. Most end long before, and what two of them share is asked
+// once.
 func (p *pruning) rollouts() int {
 	comparison := 2 * (p.o.Passes + 1) * len(p.judge)
 	if p.kind != result.Prune {
@@ -386,7 +386,7 @@ func (p *pruning) work(ctx context.Context) (*result.Pruned, error) {
 	return out, err
 }
 
-// bytes is how long the files are that rules are left out of.
+// bytes returns how long the files are that rules are left out of.
 func (p *pruning) bytes(s skill.Skill) int {
 	n := 0
 	for _, name := range p.files {

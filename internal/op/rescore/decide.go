@@ -52,7 +52,7 @@ func (w *work) decide(ctx context.Context) error {
 	return nil
 }
 
-// data are the selection tasks of the run, in its order. Of one that the configuration does
+// data returns the selection tasks of the run, in its order. Of a task that the configuration does
 // not have only the id is known.
 func (w *work) data(items []string) (d train.Data, why string) {
 	for _, id := range items {

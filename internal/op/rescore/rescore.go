@@ -216,7 +216,7 @@ func (w *work) outcome(ctx context.Context, s record.Sheet, o trajectory.Outcome
 	return w.scorer.outcome(ctx, o.ID, key, reply, skill.Skill{})
 }
 
-// slim is what scores need of an outcome.
+// slim returns what scores need of an outcome.
 func slim(o trajectory.Outcome) trajectory.Outcome {
 	return trajectory.Outcome{ID: o.ID, Type: o.Type, Status: o.Status, Hard: o.Hard, Soft: o.Soft}
 }

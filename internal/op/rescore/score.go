@@ -42,7 +42,7 @@ func scoreOutcomes(outcomes []trajectory.Outcome) (*result.RescoredScore, error)
 	return out, nil
 }
 
-// standardError is that of the mean over tasks of their means; nil: there is only one.
+// standardError returns the standard error of the mean over tasks of their means, nil if there is only one task.
 func standardError(byTask [][]trajectory.Outcome, of func(trajectory.Outcome) float64) *float64 {
 	n := float64(len(byTask))
 	if n < 2 {

@@ -115,7 +115,7 @@ func equalJSON(a, b map[string]any) bool {
 	return errX == nil && errY == nil && (len(a) == 0 && len(b) == 0 || bytes.Equal(x, y))
 }
 
-// recordedReply is the reply in an outcome of a chat: the run has written it down whole.
+// recordedReply returns the reply in an outcome of a chat. The run has written it down whole.
 func recordedReply(o trajectory.Outcome) record.Reply {
 	r := record.Reply{Question: o.Question, Turns: o.Trajectory}
 	if n := len(o.Trajectory); n > 0 && o.Trajectory[n-1].Role == model.Assistant {

@@ -13,7 +13,7 @@ const (
 	leastPool = 60 // tasks for train and selection, below which they are folds
 )
 
-// testSize is how many of the tasks are for test.
+// testSize returns how many of the tasks are for test.
 func testSize(limit int) int {
 	if limit < 2*leastTest {
 		return limit / 2
@@ -58,7 +58,7 @@ func (s *surveyor) collect(ctx context.Context) ([]*made, error) {
 	return divide(test, rest), nil
 }
 
-// oldest is the time of the oldest of the tasks.
+// oldest returns the time of the oldest of the tasks.
 func oldest(list []*made) time.Time {
 	at := time.Now()
 	for _, m := range list {

@@ -239,7 +239,7 @@ func (p *planter) holds(c tree.Change, name string) bool {
 	return strings.HasPrefix(name, p.inFolder(c.Path))
 }
 
-// inFolder is a path as reports name it: from the folder on in which tests run.
+// inFolder returns a path as reports name it: from the folder on in which tests run.
 func (p *planter) inFolder(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, p.folder), "/")
 }

@@ -64,7 +64,7 @@ func (t *operation) resumeEnd(ctx context.Context) error {
 	return nil
 }
 
-// ceilingEnd is where a ceiling has ended the loop, nil if the run does not end with its
+// ceilingEnd returns where a ceiling has ended the loop, nil if the run does not end with its
 // result there.
 func (t *operation) ceilingEnd(trained *loop.Result, err error) *loop.LoopEnd {
 	var over *caller.BudgetError

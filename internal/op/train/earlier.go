@@ -41,7 +41,7 @@ func (t *operation) testedBefore() bool {
 	return len(t.earlier) > 0 && t.earlier[len(t.earlier)-1].Tested
 }
 
-// goingOn are the options of a loop that continues from stretches of it.
+// goingOn returns the options of a loop that continues from stretches of it.
 func goingOn(o loop.Options, earlier []loop.Stretch) loop.Options {
 	if len(earlier) == 0 {
 		return o

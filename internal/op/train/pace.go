@@ -86,7 +86,7 @@ func (p *pacer) pace(unit loop.Unit) (tasks int, err error) {
 	return p.affords(next, unit)
 }
 
-// examples is for how many rollouts there is room to compare worked examples, next to a step:
+// examples returns for how many rollouts there is room to compare worked examples, next to a step:
 // with an optimizer at most a tenth of each ceiling.
 func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
 	step, alone := p.leastStep(), !p.session.Models.Has(model.Optimizer)
@@ -100,9 +100,9 @@ func (p *pacer) examples(unit loop.Unit, l config.Limits) int {
 	return 0
 }
 
-// leastStep is what the first step takes with twice the fewest tasks that it may have, and a
-// reserveMargin, since what is kept for the end may grow until then. Without an optimizer it is
-// the gate on worked examples.
+// leastStep returns what the first step takes with twice the fewest tasks that it may have, and a
+// reserveMargin, since what is kept for the end may grow until then. Without an optimizer it is the
+// gate on worked examples.
 func (p *pacer) leastStep() caller.Amount {
 	if !p.session.Models.Has(model.Optimizer) {
 		return total(p.estimateRollouts(p.session.Data.Pass()))
@@ -123,7 +123,7 @@ func (p *pacer) roomInStep(unit loop.Unit, tasks, requests int) int {
 	return unit.Tasks
 }
 
-// confirms is unit.Tasks if there is room for a confirmation, or if it has begun; else an
+// confirms returns unit.Tasks if there is room for a confirmation, or if it has begun; else an
 // error.
 func (p *pacer) confirms(unit loop.Unit) (tasks int, err error) {
 	if p.spending.confirmed[unit.Key] {
@@ -133,7 +133,7 @@ func (p *pacer) confirms(unit loop.Unit) (tasks int, err error) {
 	return unit.Tasks, p.session.Caller.Affords(total(spent.rollouts(float64(unit.Tasks))))
 }
 
-// each is how many answers a train task gets.
+// each returns how many answers a train task gets.
 func (p *pacer) each() int { return max(1, p.session.Config.Reflect.Rollouts) }
 
 // total returns what all roles take.
@@ -144,7 +144,7 @@ func total(byRole map[string]caller.Amount) (all caller.Amount) {
 	return all
 }
 
-// affords is how many tasks of a step there is room for.
+// affords returns how many tasks of a step there is room for.
 func (p *pacer) affords(next stepCost, unit loop.Unit) (tasks int, err error) {
 	each := p.each()
 	if err = p.session.Caller.Affords(total(next.of(unit.Tasks * each))); err == nil {
@@ -211,8 +211,8 @@ func (c *stepCost) raiseJudging(n float64) {
 	}
 }
 
-// rollouts is what that many take: those of batches tell it, or, where batches have read what
-// was measured before, those of gates. Fewer than none count less than nothing.
+// rollouts returns what that many rollouts take. Those of batches show it, or those of gates where
+// batches have read what was measured before. Fewer than none count less than nothing.
 func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
 	of, n := c.batch, c.tasks
 	if n == 0 {
@@ -227,7 +227,7 @@ func (c *stepCost) rollouts(many float64) map[string]caller.Amount {
 	return out
 }
 
-// of is what it takes with that many rollouts of train tasks.
+// of returns what a step takes with that many rollouts of train tasks.
 func (c *stepCost) of(tasks int) map[string]caller.Amount {
 	out := maps.Clone(c.whole)
 	for role, a := range c.rollouts(float64(tasks) - c.tasks) {
@@ -236,7 +236,7 @@ func (c *stepCost) of(tasks int) map[string]caller.Amount {
 	return out
 }
 
-// firstStep is what a step takes at least, as far as that is known.
+// firstStep returns what a step takes at least, as far as that is known.
 func (p *pacer) firstStep() stepCost {
 	s := p.session
 	if s.Episodes() {
@@ -258,9 +258,9 @@ func (p *pacer) firstStep() stepCost {
 	return need
 }
 
-// nextStep is what a step took so far, on average. One that has begun already is not
-// begun again: also one that has paid for nothing, since its answers came from elsewhere,
-// stays as it is when ceilings have changed since.
+// nextStep returns what a step took so far, on average. One that has begun already is not begun
+// again. One that has paid for nothing, since its answers came from elsewhere, also stays as it is
+// when ceilings have changed since.
 func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
 	if p.spending.begun[number] {
 		return stepCost{}, true
@@ -276,7 +276,7 @@ func (p *pacer) nextStep(number int) (need stepCost, begun bool) {
 	return need, false
 }
 
-// spentOnSteps is what those steps took that of says, on average.
+// spentOnSteps returns what the steps that of selects took, on average.
 func (p *pacer) spentOnSteps(of func(step int) bool) stepCost {
 	need := newStepCost()
 	for step, spent := range p.spending.steps {

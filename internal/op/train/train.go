@@ -133,7 +133,7 @@ func (t *operation) ask(ctx context.Context) (result.Plan, error) {
 	return t.plan, foretellReading(ctx, s, t.options, &t.plan)
 }
 
-// steps is how many steps the settled run has.
+// steps returns how many steps the settled run has.
 func (t *operation) steps() int { return t.options.Steps(t.session.Data.Drawable()) }
 
 // begin records what was settled, before anything rests on it.
@@ -230,7 +230,7 @@ func (t *operation) announce() {
 	s.EmitWarnings()
 }
 
-// deps are what the loop works with in a session, without ceilings.
+// deps returns what the loop works with in a session, without ceilings.
 func (t *operation) deps(s *session.Session) (loop.Deps, error) {
 	measure, err := s.Measure(s.Run)
 	if err != nil {

@@ -173,7 +173,7 @@ func (w *wireRequest) offer(tools []model.Tool, choice string) {
 	}
 }
 
-// parameters is a tool's schema; the protocol demands one.
+// parameters returns a tool's schema. The protocol demands one.
 func parameters(schema json.RawMessage) json.RawMessage {
 	if len(schema) == 0 {
 		return json.RawMessage(`{"type":"object"}`)

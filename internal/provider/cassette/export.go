@@ -187,7 +187,7 @@ func lossy(result []byte) bool {
 	return !utf8.Valid(result) || bytes.Contains(result, []byte("\u2028")) || bytes.Contains(result, []byte("\u2029")) || string(result) == "null"
 }
 
-// record is the inverse of newWireLine.
+// record returns the result of a line: it is the inverse of newWireLine.
 func (w wireLine) record() (journal.Record, error) {
 	r := journal.Record{Key: w.Key, Kind: w.Kind, Spend: journal.Spend{Stage: w.Stage, Role: w.Role, Model: w.Model}}
 	kinds := []journal.Kind{journal.Call, journal.Episode, journal.Decision, journal.Unmeasured, journal.Check}

@@ -295,7 +295,7 @@ func (c *Client) none(last *model.Error) error {
 	return &failure
 }
 
-// out is the error of a client without endpoints.
+// out returns the error of a client without endpoints.
 func (c *Client) out() error {
 	var names, why []string
 	for i := range c.all {

@@ -175,7 +175,7 @@ func (c *Client) Close() {
 	}
 }
 
-// address is where a platform is by itself.
+// address returns the address that a platform has by itself.
 func (o Options) address() string {
 	switch v := o.Vertex; {
 	case v == nil:

@@ -161,8 +161,8 @@ func (c *Client) think(effort string) (object, error) {
 	return t, nil
 }
 
-// level is an effort in the words of the protocol, which knows none that is less
-// than minimal and none that is more than high.
+// level returns an effort in the words of the protocol, which knows none that is less than minimal
+// and none that is more than high.
 func level(effort string) string {
 	switch effort {
 	case "none", "off":

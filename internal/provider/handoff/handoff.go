@@ -144,7 +144,7 @@ func (c *Client) Generate(ctx context.Context, req model.Request) (model.Respons
 	return model.Response{}, c.fault(model.Waiting, waiting)
 }
 
-// fault is a failure. One of the folder is no failure that a retry fixes.
+// fault returns a failure as an error of the client's folder. A retry does not fix a failure of the folder.
 func (c *Client) fault(code model.Code, err error) error {
 	return &model.Error{Code: code, Endpoint: c.dir, Err: err}
 }

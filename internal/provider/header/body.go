@@ -20,7 +20,7 @@ func NewBody(raw []byte) *Body { return &Body{raw: raw} }
 // Has reports whether there is something at a path of names with dots between.
 func (b *Body) Has(path string) bool { return gjson.GetBytes(b.raw, path).Exists() }
 
-// Int is the number at a path, 0 if there is none.
+// Int returns the number at a path, 0 if there is none.
 func (b *Body) Int(path string) int { return int(gjson.GetBytes(b.raw, path).Int()) }
 
 // Set puts a value at a path.

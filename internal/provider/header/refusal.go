@@ -8,9 +8,9 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Refusal is the class of an error whose body names, by a code, why the provider refuses the
-// request; "" if it names none. Gateways pass on the codes of one provider in the form of
-// another, so that the wire does not report where in the body it is.
+// Refusal returns the class of an error whose body names, by a code, why the provider refuses the
+// request; "" if it names none. Gateways pass on the codes of one provider in the form of another,
+// so the wire does not show where in the body the code is.
 func Refusal(body []byte) model.Code {
 	var whole any
 	if json.Unmarshal(body, &whole) != nil {
@@ -48,7 +48,7 @@ func refusalIn(name string, value any) (code model.Code) {
 	return code
 }
 
-// refusalNamed is the class of a code for a refusal, "" for any other.
+// refusalNamed returns the class of a code for a refusal, "" for any other.
 func refusalNamed(code string) model.Code {
 	switch strings.ToLower(code) {
 	case "context_length_exceeded", "string_above_max_length", "exceed_context_size_error", "context_window_exceeded":

@@ -166,8 +166,8 @@ func userMessages(parts []model.Part) []wireMessage {
 	return out
 }
 
-// spoken is a message of the model, or of the system. Thoughts of other
-// providers are left out.
+// spoken returns a message of the model, or of the system. It leaves out thoughts of other
+// providers.
 func spoken(m model.Message, names map[string]string) wireMessage {
 	w := wireMessage{Role: m.Role}
 	for _, p := range m.Parts {
@@ -188,7 +188,7 @@ func spoken(m model.Message, names map[string]string) wireMessage {
 	return w
 }
 
-// results are those of calls, and their images after them as a user's.
+// results returns the messages with the results of calls, and after them their images as a user's message.
 func results(parts []model.Part, names map[string]string) []wireMessage {
 	var out []wireMessage
 	var images [][]byte

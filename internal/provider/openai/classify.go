@@ -125,7 +125,7 @@ func classifyMessage(message string) model.Code {
 	return ""
 }
 
-// byKind is for errors that came with a good status.
+// byKind returns the code of an error that came with a good status.
 func byKind(d detail) model.Code {
 	name := strings.ToLower(d.kind + " " + d.code)
 	for _, k := range []struct {

@@ -18,7 +18,7 @@ import (
 // faults turns what goes wrong with the requests to one server into classified errors.
 type faults struct{ server *header.Endpoint }
 
-// plain is a failure without an HTTP status.
+// plain returns a failure without an HTTP status.
 func (f faults) plain(code model.Code, err error) error { return f.server.Fault(code, 0, err) }
 
 func (f faults) status(code model.Code, status int, err error) *model.Error {

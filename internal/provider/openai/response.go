@@ -80,7 +80,7 @@ type wireUsage struct {
 	OwnKey json.RawMessage `json:"is_byok"`
 }
 
-// usd is what the server says that an answer cost, nil if it does not say.
+// usd returns what the server says that an answer cost, nil if it does not say.
 func (u wireUsage) usd() *float64 {
 	var cost *float64
 	if string(u.OwnKey) == "true" || len(u.Cost) == 0 || json.Unmarshal(u.Cost, &cost) != nil {

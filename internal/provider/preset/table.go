@@ -9,9 +9,8 @@ func table() []Preset {
 	return slices.Concat(vendors(), otherVendors(), hosts(), locals())
 }
 
-// openAIRules are the models of OpenAI that differ, also where others host them.
-// A reasoning model takes no temperature; from gpt-5.1 on it takes one when it
-// does not reason.
+// openAIRules returns the rules for the models of OpenAI that differ, also where others host them.
+// A reasoning model takes no temperature; from gpt-5.1 on it takes one when it does not reason.
 func openAIRules() []Rule {
 	classic := []string{"low", "medium", "high"}
 	return []Rule{
@@ -26,7 +25,7 @@ func openAIRules() []Rule {
 	}
 }
 
-// claudeRules are the models of Anthropic that differ, by the names that they
+// claudeRules returns the rules for the models of Anthropic that differ, by the names that they
 // have on any platform. From the fifth generation on a temperature is refused.
 func claudeRules() []Rule {
 	return []Rule{
@@ -45,7 +44,7 @@ func claudeRules() []Rule {
 	}
 }
 
-// vertexRules are those of Claude, which there speaks its own protocol.
+// vertexRules returns the rules for Claude, which speaks its own protocol there, and for Gemini.
 func vertexRules() []Rule {
 	rules := append(claudeRules(), Rule{Models: []string{"*claude*"}, AsOf: "2026-03"})
 	for i := range rules {
@@ -55,7 +54,7 @@ func vertexRules() []Rule {
 	return append(rules, geminiRules()...)
 }
 
-// vendors are the makers of models.
+// vendors returns the presets of the makers of models.
 func vendors() []Preset {
 	typed := func(q Quirks) Quirks { q.Schema = SchemaNative; return q }
 	return []Preset{
@@ -102,7 +101,7 @@ func vendors() []Preset {
 	}
 }
 
-// geminiRules are the models of Google that differ.
+// geminiRules returns the rules for the models of Google that differ.
 func geminiRules() []Rule {
 	return []Rule{
 		{Models: []string{"gemini-2.5-pro*"}, AsOf: "2026-03", Set: Quirks{AlwaysThink: true, Budget: true}},
@@ -111,7 +110,7 @@ func geminiRules() []Rule {
 	}
 }
 
-// otherVendors are makers whose servers speak Chat Completions.
+// otherVendors returns the makers whose servers speak Chat Completions.
 func otherVendors() []Preset {
 	typed := func(q Quirks) Quirks { q.Schema = SchemaNative; return q }
 	return []Preset{
@@ -184,9 +183,9 @@ func otherVendors() []Preset {
 	}
 }
 
-// moonshot is the maker of Kimi. Its kimi-* models draw their answers in a way
-// that cannot be changed, and think; what they thought before a call must come
-// back with its result.
+// moonshot returns the preset of the maker of Kimi. Its kimi-* models draw their answers in a way
+// that cannot be changed, and think; what they thought before a call must come back with its
+// result.
 func moonshot() Preset {
 	fixed := func(q Quirks) Quirks { q.Temperature = TemperatureRefused; return q }
 	return Preset{
@@ -206,7 +205,7 @@ func moonshot() Preset {
 	}
 }
 
-// hosts serve the models of others.
+// hosts returns the presets of servers that serve the models of others.
 func hosts() []Preset {
 	oss := []string{"low", "medium", "high"}
 	return []Preset{
@@ -247,7 +246,7 @@ func hosts() []Preset {
 	}
 }
 
-// locals are servers that users run, and whatever else speaks the protocol.
+// locals returns the presets of servers that users run, and of whatever else speaks the protocol.
 func locals() []Preset {
 	return []Preset{
 		{

@@ -21,7 +21,7 @@ const (
 	readReferences = "cat .agents/skills/*/references/*.md 2>/dev/null; true"
 )
 
-// shellTools are the names under which agents offer a shell.
+// shellTools returns the names under which agents offer a shell.
 func shellTools() []string {
 	return []string{"bash", "shell", "exec_command", "run_shell_command", "local_shell", "run_terminal_cmd"}
 }

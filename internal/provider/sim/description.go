@@ -71,8 +71,8 @@ func shares(a, b []string) bool {
 // commonWords are words of five letters and more that say nothing of a subject.
 const commonWords = " about after again along before could every first from have into might other please shall should their there these those three under until using where which while whole whose would "
 
-// keywords are the words of a text that say what it is about, each once: five letters and
-// more, in lower case, without the s of a plural.
+// keywords returns the words of a text that say what it is about, each once: five letters and more,
+// in lower case, without the s of a plural.
 func keywords(text string) []string {
 	var out []string
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {

@@ -120,7 +120,7 @@ type rates struct {
 	Examples  int     `yaml:"examples"`   // worked examples that show the target a rule; 0: it learns of none
 }
 
-// Load is LoadContext that nothing ends.
+// Load loads a world as LoadContext does, but nothing ends it.
 func Load(path string) (*World, error) { return LoadContext(context.Background(), path) }
 
 // LoadContext reads the world file at path. A fault of its content is an *Error.

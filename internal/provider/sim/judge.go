@@ -49,7 +49,7 @@ func (w *World) judge(p prompt) (string, error) {
 	return encode(grades), nil
 }
 
-// equivalence is the verdict on an answer. Each line of the reference is one.
+// equivalence returns the verdict on an answer. Each line of the reference is a reference too.
 func equivalence(answer, reference string) string {
 	got := normalizeWords(answer)
 	same := false
@@ -64,7 +64,7 @@ func equivalence(answer, reference string) string {
 	return encode(map[string]any{"reason": why, "equivalent": same})
 }
 
-// grade is what one criterion is given.
+// grade returns the grade of one criterion.
 func grade(criterion, handed string) map[string]any {
 	wanted := []string{criterion}
 	if quoted := quotedWords.FindAllStringSubmatch(criterion, -1); len(quoted) > 0 {

@@ -81,7 +81,7 @@ func proposeTask(turns map[int]turnSaid, corrected []int, turn, last int) map[st
 	return nil
 }
 
-// finalAnswer is what an answer says in the end, and the kind of check that finds it in the whole of it.
+// finalAnswer returns what an answer says in the end, and the kind of check that finds it in the whole of it.
 func finalAnswer(text string) (answer, kind string) {
 	text = strings.TrimSpace(text)
 	if m := minedAnswer.FindStringSubmatch(text); m != nil {

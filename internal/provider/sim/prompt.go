@@ -89,7 +89,7 @@ func (p prompt) form() form {
 
 var budgetText = pattern.New(`\bbudget=(\d+)`)
 
-// budget is the number of changes that the prompt allows, 4 if it does not say.
+// budget returns the number of changes that the prompt allows, 4 if it does not say.
 func (p prompt) budget() int {
 	m := budgetText.FindStringSubmatch(p.user)
 	if m == nil {
@@ -242,8 +242,8 @@ func field(block string, label pattern.Pattern) string {
 	return strings.TrimSpace(text.String())
 }
 
-// question is the task of a trajectory: its own field, the first turn of the
-// conversation, or what is before the reference.
+// question returns the task of a trajectory: its own field, the first turn of the conversation, or
+// what is before the reference.
 func question(block string) string {
 	if text := field(block, taskLabel); text != "" {
 		return text

@@ -240,8 +240,8 @@ func choose(rules []*rule, set []int) []*rule {
 	return out
 }
 
-// harm is the wrong conclusion that an optimizer sometimes draws. It comes
-// first, as conclusions drawn in haste do.
+// harm returns the wrong conclusion that an optimizer sometimes draws. It comes first, as
+// conclusions drawn in haste do.
 func (w *World) harm(p prompt, r *reading) []proposal {
 	if w.chance(drawHarm, p.id()) >= w.rates.Harm {
 		return nil
@@ -273,7 +273,7 @@ func (w *World) repairs(skill string, broken []int) []proposal {
 	return out
 }
 
-// note is what a success analyst may add: harmless, and of no use.
+// note returns what a success analyst may add: harmless, and of no use.
 func (w *World) note(p prompt, skill string) []proposal {
 	if len(w.notes) == 0 || w.chance(drawNote, p.id()) >= w.rates.Note {
 		return nil

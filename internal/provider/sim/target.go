@@ -71,8 +71,8 @@ type problem struct {
 // error is a fault of the world file.
 func (w *World) solve(text string) (*problem, error) { return w.solveSeen(text, "") }
 
-// solveSeen is solve for a target that has seen what its actions gave. Who has not seen enough
-// is unsure.
+// solveSeen solves a task as solve does, for a target that has seen what its actions gave. A target
+// that has not seen enough is unsure.
 func (w *World) solveSeen(text, seen string) (*problem, error) {
 	for _, k := range w.kinds {
 		m := k.match.FindStringSubmatch(text)
@@ -182,8 +182,8 @@ func (p *problem) recall(r *reading) string {
 	return p.follow(p.plain, r.stated)
 }
 
-// answer is what the target replies to a task under a skill. seed is that of
-// the request: another sample may forget the skill where this one kept to it.
+// answer returns what the target replies to a task under a skill. seed is that of the request:
+// another sample may forget the skill where this one kept to it.
 func (w *World) answer(p *problem, r *reading, seed uint64) string {
 	if p == nil || p.noisy {
 		return w.before + w.unsure + w.after
@@ -194,8 +194,8 @@ func (w *World) answer(p *problem, r *reading, seed uint64) string {
 	return w.before + p.recall(r) + w.after
 }
 
-// forget is the answer of a target that does not think of the skill; where that
-// makes no difference it loses its way altogether.
+// forget returns the answer of a target that does not think of the skill. Where that makes no
+// difference, the target loses its way altogether.
 func (w *World) forget(p *problem, r *reading) string {
 	if p.recall(r) == p.plain {
 		return w.unsure

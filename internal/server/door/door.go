@@ -62,7 +62,7 @@ func New(o Options) (*Door, error) {
 	return d, nil
 }
 
-// CookieName is that of the session's cookie: cookies know no ports, and each server has one.
+// CookieName returns the name of the session's cookie. Cookies know no ports, so each server has a name of its own.
 func (d *Door) CookieName() string { return "skillopt_" + d.port }
 
 // names reports whether the server goes by a Host header. A name that resolves to it all the
@@ -114,7 +114,7 @@ func (d *Door) Public(next http.Handler) http.Handler {
 // cut shortens what a stranger said.
 func cut(text string) string { return text[:min(len(text), 100)] }
 
-// address is that of the client, without its port.
+// address returns the address of the client, without its port.
 func address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -98,7 +98,7 @@ type media struct {
 	Schema *jsonschema.Schema `json:"schema,omitempty"`
 }
 
-// Document is the OpenAPI 3.1 document of an API.
+// Document returns the OpenAPI 3.1 document of an API.
 func Document(a API) ([]byte, error) {
 	s := &schemas{own: a.Types, names: map[reflect.Type]string{}, taken: map[string]reflect.Type{}, all: map[string]*jsonschema.Schema{}}
 	either := []map[string][]string{{"token": {}}, {"session": {}}}

@@ -24,8 +24,8 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// of is the schema of a type as encoding/json writes its values. A pointer may be null; lists
-// and maps are not: who answers makes those that no one has made.
+// of returns the schema of a type as encoding/json writes its values. A pointer may be null. Lists
+// and maps are not: the code that answers makes those that no one has made.
 func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 	if own := s.own[t]; own != nil {
 		return own
@@ -60,7 +60,7 @@ func (s *schemas) of(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer"}
 }
 
-// nullable is a schema that null meets too.
+// nullable returns a schema that null meets too.
 func nullable(s *jsonschema.Schema) *jsonschema.Schema {
 	if s.Type == "" && len(s.Types) == 0 && s.Ref == "" {
 		return s // anything does, or null does already
@@ -88,7 +88,7 @@ func (s *schemas) reference(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Ref: refPrefix + name}
 }
 
-// name is that of a type; of a second type of the same name with that of its package before.
+// name returns the name of a type. It puts the name of the package before that of a second type of the same name.
 func (s *schemas) name(t reflect.Type) string {
 	if s.taken[t.Name()] == nil {
 		return t.Name()
@@ -147,7 +147,7 @@ func structType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// present is the schema of what is left out instead of null.
+// present returns the schema of what is left out instead of null.
 func present(s *jsonschema.Schema) *jsonschema.Schema {
 	if len(s.Types) == 2 && s.Types[1] == "null" {
 		out := *s

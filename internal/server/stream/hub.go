@@ -256,7 +256,7 @@ func (f *follower) keep(list []Line) {
 	}
 }
 
-// sound is the JSON of a line, or of its number alone if it is damaged.
+// sound returns the JSON of a line, or of its number alone if it is damaged.
 func sound(l Line) []byte {
 	if json.Valid(l.JSON) {
 		return l.JSON

@@ -116,8 +116,8 @@ func (c *client) frame(ctx context.Context, now seen) bool {
 	return true
 }
 
-// due are the next events that the client has not got: those that the follower keeps, or if
-// it is further behind those of the log.
+// due returns the next events that the client has not got: those that the follower keeps, or those
+// of the log if the client is further back.
 func (c *client) due(ctx context.Context, now seen) []Line {
 	if c.n < 0 {
 		c.n = max(0, now.last+c.n)

@@ -214,7 +214,7 @@ func (s *Store) commit(r Record, changes []change) (Record, error) {
 	return r, errors.Join(err, s.undo(r, "it failed: "+err.Error()))
 }
 
-// withFiles is a record with what happens to documents.
+// withFiles returns a record with what happens to documents.
 func withFiles(r Record, changes []change) Record {
 	for _, c := range changes {
 		n := c.note

@@ -111,8 +111,8 @@ func findRule(rules []Rule, text string) *Rule {
 	return nil
 }
 
-// Some is a text whose learned region holds what that of base holds and, of the lines that proposed adds, those that are
-// kept: by their numbers among the added lines, from 1.
+// Some returns a text whose learned region holds what the region of base holds and those of the lines added by proposed
+// that are kept. keep has their numbers among the added lines, from 1.
 func Some(base, proposed string, keep []int) (string, error) {
 	was, err := readRegion(base)
 	if err != nil {
@@ -133,7 +133,7 @@ func Some(base, proposed string, keep []int) (string, error) {
 	return withLearned(base, was)
 }
 
-// Added are the lines that a proposed text adds to the learned region, by whose numbers [Some] keeps them.
+// Added returns the lines that a proposed text adds to the learned region. [Some] keeps them by their numbers.
 func Added(base, proposed string) ([]string, error) {
 	was, err := readRegion(base)
 	if err != nil {

@@ -23,7 +23,7 @@ type Branched struct {
 	Commit     string `json:"commit"` // that it names since; "": the branch was taken away
 }
 
-// lock is what is locked for a branch.
+// lock returns the place that is locked for a branch.
 func (b Branched) lock() Place {
 	return Place{ID: "branch:" + b.Name, Root: b.Repository, Path: path.Join("refs/heads", b.Name)}
 }
@@ -76,7 +76,7 @@ func (s branching) readTip(ctx context.Context, project, name string) (tip, erro
 	return t, nil
 }
 
-// path is where a document lies in commits.
+// path returns the path of a document in commits.
 func (t tip) path(p Place) (string, error) {
 	if err := plainRoot(p); err != nil {
 		return "", err
@@ -110,7 +110,7 @@ func (t tip) document(ctx context.Context, commit string, p Place) (content, err
 	return out, nil
 }
 
-// plan is that of a store for a branch: what documents hold is what its last commit has.
+// plan returns the changes that a store's plan returns, but for a branch: documents hold what its last commit has.
 func (s branching) plan(ctx context.Context, t tip, q Request, places []Place) ([]change, error) {
 	var out []change
 	for i, it := range q.Items {
@@ -139,7 +139,7 @@ func (s branching) planBranch(ctx context.Context, q Request, places []Place) ([
 	return s.plan(ctx, t, q, places)
 }
 
-// adopt is Adopt for a branch, which q names.
+// adopt carries out Adopt for a branch, which q names.
 func (s branching) adopt(ctx context.Context, held locks, q Request, places []Place) (Record, error) {
 	t, err := s.readTip(ctx, q.Project, q.Branch)
 	if err != nil {

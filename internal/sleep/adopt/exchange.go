@@ -17,12 +17,12 @@ func (e *Conflict) Error() string { return e.File + ": " + e.Reason }
 // ErrorKind says whose business the error is.
 func (*Conflict) ErrorKind() string { return "environment" }
 
-// changedMeanwhile is the conflict about a document that somebody else has changed.
+// changedMeanwhile returns the conflict about a document that somebody else has changed.
 func changedMeanwhile(file string) *Conflict {
 	return &Conflict{File: file, Reason: "somebody else has changed it meanwhile; it is as they left it"}
 }
 
-// temp is the name next to a document under which transaction n has the other text, and while that is written, part.
+// temp returns the name next to a document under which transaction n has the other text. While that is written, it has the name that part returns.
 func (s spot) temp(n int) string { return fmt.Sprintf(".%s.skillopt-%d", s.name, n) }
 func (s spot) part(n int) string { return s.temp(n) + ".part" }
 

@@ -92,7 +92,7 @@ func readRegion(text string) (string, error) {
 	return strings.ReplaceAll(content, "\r\n", "\n"), err
 }
 
-// withLearned is a text whose learned region holds content; it gets one where it has none.
+// withLearned returns a text whose learned region holds content. If the text has no such region, it gets one.
 func withLearned(text, content string) (string, error) {
 	text, err := skill.InjectLearned(text)
 	if err != nil {
@@ -105,7 +105,7 @@ func withLearned(text, content string) (string, error) {
 	return skill.ReplaceLearned(text, content)
 }
 
-// lines are those of a learned region that are not blank, without what is around them.
+// lines returns the lines of a learned region that are not blank, without the space around them.
 func lines(content string) []string {
 	var out []string
 	for line := range strings.Lines(content) {

@@ -23,10 +23,10 @@ type Place struct {
 	Path string // of the document below Root, with slashes
 }
 
-// File is the document's path.
+// File returns the document's path.
 func (p Place) File() string { return filepath.Join(p.Root, filepath.FromSlash(p.Path)) }
 
-// key is the document's path as file systems that ignore case and Unicode forms take it.
+// key returns the document's path as file systems that ignore case and Unicode forms take it.
 func (p Place) key() string { return target.FoldName(p.File()) }
 
 // Finder finds a document of a project by its id. It is asked again before anything is written.
@@ -49,7 +49,7 @@ type content struct {
 	other bool        // it is there, and no text that this program could have written
 }
 
-// sum is the SHA-256 of what there is; "" for no file.
+// sum returns the SHA-256 of what there is, "" for no file.
 func (c content) sum() string {
 	switch {
 	case !c.there:
@@ -177,7 +177,7 @@ func (s spot) read(name string) (content, error) {
 	return content{there: true, text: string(data), mode: now.Mode().Perm(), info: now}, nil
 }
 
-// peek is read for telling whose a file is: what would be refused is somebody else's.
+// peek reads a file as read does, in order to tell whose it is: a file that read refuses is somebody else's.
 func (s spot) peek(name string) (content, error) {
 	c, err := s.read(name)
 	var refused *Refused

@@ -49,7 +49,7 @@ type Record struct {
 	HMAC string `json:"hmac"` // over all of the above
 }
 
-// branch is that which the transaction was committed to; "": none.
+// branch returns the branch that the transaction was committed to, "" if there is none.
 func (r Record) branch() string {
 	if r.Branch == nil {
 		return ""
@@ -72,10 +72,10 @@ type Changed struct {
 	Rules  []Rule      `json:"rules"`
 }
 
-// place is where the document lay.
+// place returns where the document lay.
 func (c Changed) place() Place { return Place{ID: c.Target, Root: c.Root, Path: c.Path} }
 
-// File is the path of the document.
+// File returns the path of the document.
 func (c Changed) File() string { return c.place().File() }
 
 // Rule is a line of a text, and what it rests on.
@@ -106,10 +106,10 @@ const maxRecord = 4 << 20
 func backupFile(i int) string { return strconv.Itoa(i) + ".before" }
 func afterFile(i int) string  { return strconv.Itoa(i) + ".after" }
 
-// folder is where a transaction is noted.
+// folder returns the folder in which a transaction is noted.
 func (s *ledger) folder(n int) string { return filepath.Join(s.dir, fmt.Sprintf("%06d", n)) }
 
-// Backup is the file that has what a document held before.
+// Backup returns the file that has what a document held before.
 func (s *Store) Backup(r Record, i int) string { return s.backup(r, i) }
 
 func (s *ledger) backup(r Record, i int) string { return filepath.Join(s.folder(r.N), backupFile(i)) }
@@ -182,7 +182,7 @@ func readOwn(dir, name string) ([]byte, error) {
 	return data, err
 }
 
-// numbers are those of all transactions, in order.
+// numbers returns the numbers of all transactions, in order.
 func (s *ledger) numbers() ([]int, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,7 +201,7 @@ func (s *ledger) numbers() ([]int, error) {
 	return out, nil
 }
 
-// History are the receipts, in order. Records that cannot be believed are told next to those that can.
+// History returns the receipts, in order. Records that cannot be believed are reported next to those that can.
 func (s *Store) History() ([]Record, error) { return s.receipts() }
 
 func (s *ledger) receipts() ([]Record, error) {

@@ -25,7 +25,7 @@ func (s *Store) Recover(ctx context.Context) (err error) {
 	return s.recover(ctx, held)
 }
 
-// recover is Recover by a process that has locks already.
+// recover carries out Recover for a process that has locks already.
 func (s *Store) recover(ctx context.Context, held locks) error {
 	list, problems := s.listPending()
 	for _, r := range list {

@@ -111,7 +111,7 @@ func (s *Store) takeBack(of Record, i int, c Changed, p Place) (change, Taken, e
 	return s.takeBackFrom(of, i, c, p, live)
 }
 
-// takeBackFrom is takeBack of a document that holds something.
+// takeBackFrom carries out takeBack for a document that holds something.
 func (s *Store) takeBackFrom(of Record, i int, c Changed, p Place, live content) (change, Taken, error) {
 	out := Taken{Target: c.Target, Removed: []string{}, Missing: []string{}, Back: []string{}}
 	before, err := s.readCopy(of.N, backupFile(i), c.Before)
@@ -183,7 +183,7 @@ func withoutRules(live, before, after string, out *Taken) (string, error) {
 	return withLearned(live, kept.String())
 }
 
-// less are those of a that b has not, each counted.
+// less returns the lines of a that b does not have, each counted.
 func less(a, b []string) []string {
 	b = slices.Clone(b)
 	var out []string

@@ -46,7 +46,7 @@ func Open(o Options) *Store {
 	return &Store{env: o.Env, ledger: ledger{dir: o.Dir, key: o.Key, version: o.Version, now: o.Now}, find: o.Find}
 }
 
-// point is a place at which a transaction may end.
+// point marks a place at which a transaction may end.
 func (s *Store) point(name string) error {
 	if s.at == nil {
 		return nil

@@ -20,8 +20,8 @@ func (s *Store) ListAdopted(project, id string) ([]Record, error) {
 // ListPending returns the transactions of which nothing is known yet: their process is at work, or the next command settles them.
 func (s *Store) ListPending() ([]Record, error) { return s.listPending() }
 
-// Without is what a document that holds live would hold if an adoption were taken back. It writes nothing. Changed are the
-// lines that would go and, after them, those that would come back; none: nothing of the adoption is in the document.
+// Without returns what a document that holds live would hold if an adoption were taken back. It writes nothing. Changed has the
+// lines that would go and, after them, those that would come back; it is empty if nothing of the adoption is in the document.
 func (s *Store) Without(of Record, id, live string) (text string, changed []string, err error) {
 	i := slices.IndexFunc(of.Files, func(c Changed) bool { return c.Target == id })
 	if i < 0 {

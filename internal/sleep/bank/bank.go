@@ -232,7 +232,7 @@ func (b *Bank) clearTemp() error {
 	return nil
 }
 
-// Temp is a private folder for what is needed for a moment. It is emptied when the bank is
+// Temp returns a private folder for what is needed for a moment. It is emptied when the bank is
 // opened and closed.
 func (b *Bank) Temp() string { return filepath.Join(b.dir, tempDir) }
 

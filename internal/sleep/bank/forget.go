@@ -50,7 +50,7 @@ func readMemory(ctx context.Context, tx *sql.Tx) (m memory, err error) {
 	return m, err
 }
 
-// rest is what of a session the user has not had forgotten: false if that is nothing.
+// rest returns what of a session the user has not had forgotten, and false if that is nothing.
 func (m memory) rest(ctx context.Context, tx *sql.Tx, s Session) (Session, bool, error) {
 	if m.sessions {
 		if gone, err := isForgotten(ctx, tx, kindSession, s.Source+"/"+s.ID, time.Time{}); err != nil || gone {
@@ -81,7 +81,7 @@ func (m memory) rest(ctx context.Context, tx *sql.Tx, s Session) (Session, bool,
 	return s, len(s.Turns) > 0, nil
 }
 
-// parents are a folder and all that it lies in, also by the names without links.
+// parents returns a folder and all that it lies in, also by the names without links.
 func parents(dir string) []string {
 	out := []string{}
 	for _, at := range []string{filepath.Clean(dir), withoutLinks(dir)} {
@@ -297,7 +297,7 @@ func dropProject(ctx context.Context, tx *sql.Tx, project string) (int, error) {
 	return int(n), err
 }
 
-// Entries are the names of the files and folders of a bank in its folder.
+// Entries returns the names of the files and folders of a bank in its folder.
 func Entries() []string {
 	return []string{File, File + "-journal", File + "-wal", File + "-shm", lockFile, holderFile, tempDir}
 }
@@ -377,7 +377,7 @@ func (b *Bank) Shrink(ctx context.Context, limit int64) (int, error) {
 	}
 }
 
-// Size is how much the bank takes, in bytes.
+// Size returns how much the bank takes, in bytes.
 func (b *Bank) Size() (int64, error) {
 	info, err := os.Stat(filepath.Join(b.dir, File))
 	if err != nil {

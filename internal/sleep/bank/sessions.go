@@ -293,8 +293,8 @@ func readSessionNames(ctx context.Context, tx *sql.Tx, f Filter) ([]sessionName,
 	return sqlstore.All(ctx, tx, query, []any{f.ID, nano(f.Since)}, func(rows *sql.Rows, n *sessionName) error { return rows.Scan(&n.source, &n.id, &n.ended) })
 }
 
-// session is a session with the turns that count in it: what is said of it is what its newest
-// store says.
+// session returns a session with the turns that count in it. All else about it is as its newest
+// store has it.
 func (b *Bank) session(ctx context.Context, tx *sql.Tx, name sessionName) (s Session, err error) {
 	query := `SELECT s.data, s.ended, t.data FROM sessions s JOIN turns t USING (number)
 		WHERE s.source = ? AND s.session = ? AND s.shadow = 0 AND t.shadow = 0 ORDER BY t.started, s.store, t.seq`
@@ -366,7 +366,7 @@ func (b *Bank) Parts(ctx context.Context) ([]Part, error) {
 	return out, b.wrapError("count sessions", err)
 }
 
-// LastRead is when a store was read last: the last harvest that found news. Zero: never.
+// LastRead returns when a store was read last: the time of the last harvest that found news. It returns the zero time if none was ever read.
 func (b *Bank) LastRead(ctx context.Context) (time.Time, error) {
 	var at sql.NullInt64
 	if err := b.db.QueryRowContext(ctx, "SELECT max(read_at) FROM stores").Scan(&at); err != nil {

@@ -64,8 +64,8 @@ func (t *Task) Usable() bool {
 	return t.Unfit == "" && t.Reviewed != Rejected && (t.Reviewed == Accepted || t.Held == "" && t.Trust != wish.ByCommand)
 }
 
-// Weight is how much a cluster counts at a time: 1 when it is shown, half of it after every
-// halfLife in which it is not. A time before it was shown counts as then.
+// Weight returns how much a cluster counts at a time: 1 when it is shown, half of it after every
+// halfLife in which it is not. A time before it was shown counts as the time when it was.
 func (c *Cluster) Weight(now time.Time, halfLife time.Duration) float64 {
 	age := max(0, now.Sub(c.Last))
 	if halfLife <= 0 {

@@ -74,8 +74,8 @@ func mark(turns []transcript.Turn, i int) (Mark, bool) {
 	return m, len(m.Signs) > 0
 }
 
-// Next is the turn in which the user says what concerns a turn: the one after it, but for mistyped
-// commands.
+// Next returns the place of the turn in which the user says what concerns a turn: the one after it,
+// but for mistyped commands.
 func Next(turns []transcript.Turn, i int) int {
 	for i++; i < len(turns) && idle(&turns[i]); {
 		i++

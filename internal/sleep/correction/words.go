@@ -7,8 +7,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// plain is a text in lower case, of which each word, and each mark that ends a part, is between
-// blanks. A language without blanks stays as it is.
+// plain returns a text in lower case, in which each word, and each mark that ends a part, is
+// between blanks. A language without blanks stays as it is.
 func plain(text string) string {
 	marks := strings.NewReplacer("\u2019", "'", "？", "?", "！", "!", "。", ".", "，", ",", "、", ",", "；", ".", "：", ",", "…", "...", ";", ".", ":", ",", "\n", ".")
 	list := []rune(marks.Replace(strings.ToLower(text)))

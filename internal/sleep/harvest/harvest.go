@@ -245,7 +245,7 @@ func (h *harvest) one(ctx context.Context, s transcript.Store) result {
 	return res
 }
 
-// knownAs is what is known of a store, by its path or by the key of one without sessions.
+// knownAs returns what is known of a store, by its path or by the key of one without sessions.
 func (h *harvest) knownAs(path string) (bank.Store, bool) {
 	if s, ok := h.known[path]; ok {
 		return s, true
@@ -311,7 +311,7 @@ func (h *harvest) take(ctx context.Context, res *result, t transcript.Transcript
 	res.report.Turns += len(t.Turns)
 }
 
-// oldest is the time before which sessions that ended are left out; zero: none is for its time.
+// oldest returns the time before which sessions that ended are left out; zero if none is left out for its time.
 func (h *harvest) oldest() time.Time {
 	if keep := h.in.Now.Add(-h.terms.Keep); h.terms.Keep > 0 && keep.After(h.terms.Since) {
 		return keep

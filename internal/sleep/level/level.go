@@ -15,15 +15,15 @@ import (
 // Alpha is the share of targets of which anything is ever certified that is not so.
 const Alpha = 0.05
 
-// Next is the level of a target's next candidate, of which each of its earlier candidates in
-// order says whether it was certified: alpha * 6/(pi^2 i^2) for the ith, and all that the one
-// before it had if that was certified. All candidates of a target together are wrong with a
-// probability of at most alpha, however many there are, whenever they come, and however each
-// follows from those before.
+// Next returns the level of a target's next candidate. certified says of each of the target's
+// earlier candidates, in order, whether it was certified. The level is alpha * 6/(pi^2 i^2) for the
+// ith candidate, and all that the one before it had if that was certified. All candidates of a
+// target together are wrong with a probability of at most alpha, however many there are, whenever
+// they come, and however each follows from those before.
 //
 // It is the online fallback procedure of J. Tian and A. Ramdas, "Online control of the familywise
-// error rate", Stat. Methods Med. Res. 30 (2021). Weights are from an infinite series that
-// sums to 1. A certificate that comes later than the next candidate hands nothing on.
+// error rate", Stat. Methods Med. Res. 30 (2021). Weights are from an infinite series that sums to
+// 1. A certificate that comes later than the next candidate passes nothing on.
 func Next(alpha float64, certified []bool) float64 {
 	carried := 0.0
 	for i, won := range certified {
@@ -38,15 +38,15 @@ func Next(alpha float64, certified []bool) float64 {
 
 func weight(i int) float64 { return 6 / (math.Pi * math.Pi * float64(i) * float64(i)) }
 
-// Half is what either of a candidate's two ways to a certificate has of its level: the one look at
-// test tasks that no one has read, and the evidence that is carried from night to night.
+// Half returns what each of a candidate's two ways to a certificate has of its level: the one look
+// at test tasks that no one has read, and the evidence that is carried from night to night.
 func Half(level float64) float64 { return level / 2 }
 
 // most is how many tasks a floor is looked for among.
 const most = 400
 
-// Floor is the least number of tasks, each on its own, that certifies at a level when all are won,
-// by the certificate as it is; 0: more than 400 would not.
+// Floor returns the least number of tasks, each on its own, that certifies at a level when all are
+// won, by the certificate as it is. It returns 0 if 400 tasks do not.
 func Floor(test gate.LookTest, level float64) (int, error) {
 	pairs := make([]gate.Pair, 0, most)
 	for n := 1; n <= most; n++ {
@@ -65,8 +65,8 @@ func Floor(test gate.LookTest, level float64) (int, error) {
 // Losses is the share of tasks that a better candidate is taken to lose all the same.
 const Losses = 0.05
 
-// Power is the probability that n tasks, each on its own and read once, certify a candidate at a level by the
-// exact test, that gains so much on average over tasks and loses [Losses] of them. It is exact.
+// Power returns the probability that n tasks, each on its own and read once, certify a candidate at a level by the
+// exact test. The candidate gains that much on average over tasks and loses [Losses] of them. The probability is exact.
 func Power(gain float64, n int, level float64) (float64, error) {
 	if !(gain > 0 && gain <= 1-Losses) {
 		return 0, fmt.Errorf("power: a gain of %v: use one between 0 and %v", gain, 1-Losses)
@@ -91,7 +91,7 @@ func Power(gain float64, n int, level float64) (float64, error) {
 	return min(1, sum), nil
 }
 
-// leastWins is how many wins certify next to that many losses; n+1: none do.
+// leastWins returns how many wins certify next to that many losses, n+1 if none do.
 func leastWins(n, losses int, level float64) (int, error) {
 	for w := losses; w <= n-losses; w++ {
 		look, err := gate.LookOnce(outcomes(w, losses), gate.LookExact, level)
@@ -116,7 +116,7 @@ func outcomes(wins, losses int) []gate.Pair {
 	return out
 }
 
-// multinomial is the probability of that many wins and losses of n.
+// multinomial returns the probability of that many wins and losses of n.
 func multinomial(n, wins, losses int, won, lost float64) float64 {
 	ties := n - wins - losses
 	log := lgamma(n) - lgamma(wins) - lgamma(losses) - lgamma(ties)
@@ -134,7 +134,7 @@ func multinomial(n, wins, losses int, won, lost float64) float64 {
 	return math.Exp(log)
 }
 
-// lgamma is the logarithm of n!.
+// lgamma returns the logarithm of n!.
 func lgamma(n int) float64 {
 	v, _ := math.Lgamma(float64(n) + 1)
 	return v

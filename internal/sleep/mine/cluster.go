@@ -237,7 +237,7 @@ func (s signature) overlap(o signature, f facet) relation {
 	return matching
 }
 
-// inBoth is how many elements two sorted sets have in common.
+// inBoth returns how many elements two sorted sets have in common.
 func inBoth(a, b []string) int {
 	n := 0
 	for len(a) > 0 && len(b) > 0 {
@@ -253,7 +253,7 @@ func inBoth(a, b []string) int {
 	return n
 }
 
-// share is the Jaccard index of two sorted sets.
+// share returns the Jaccard index of two sorted sets.
 func share(a, b []string) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

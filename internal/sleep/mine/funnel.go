@@ -92,7 +92,7 @@ func example(list []result.MineExample, t *wish.Task, detail string) []result.Mi
 	return append(list, result.MineExample{Source: ref.Source, Session: ref.Session, Prompt: excerpt(t.Task.Prompt, 120), Detail: excerpt(detail, 200)})
 }
 
-// excerpt is the beginning of a text on one line.
+// excerpt returns the beginning of a text on one line.
 func excerpt(text string, limit int) string {
 	r := []rune(strings.Join(strings.Fields(wording.Plain(text)), " "))
 	if len(r) > limit {

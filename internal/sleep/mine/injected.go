@@ -117,7 +117,7 @@ func (c claim) harmless(sentence string, from, to int) bool {
 	return false
 }
 
-// lastWords are the last n words of a text.
+// lastWords returns the last n words of a text.
 func lastWords(text string, n int) string {
 	words := strings.Fields(text)
 	return strings.Join(words[max(0, len(words)-n):], " ")

@@ -49,7 +49,7 @@ type Mined struct {
 	Funnel result.MineFunnel
 }
 
-// Plan is how many calls Run makes at most.
+// Plan returns how many calls Run makes at most.
 func Plan(sessions []transcript.Transcript) int {
 	n := 0
 	for i := range sessions[:min(len(sessions), MaxSessions)] {

@@ -49,7 +49,7 @@ func flat(text string) string {
 	return strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(text))), " ")
 }
 
-// ownText is what of a message its user typed.
+// ownText returns the part of a message that its user typed.
 func ownText(message string) string {
 	mine, _ := splitMessage(message)
 	return mine
@@ -131,7 +131,7 @@ var (
 // maxItem is how long an item of a list is that somebody types, in bytes.
 const maxItem = 200
 
-// typedList is how many lines follow that are a list as users type it.
+// typedList returns how many lines follow that are a list as users type it.
 func typedList(lines []string) int {
 	n := 0
 	for _, line := range lines {

@@ -202,7 +202,7 @@ var stopWords = set(strings.Fields(`a an and are as at be been but by can could 
 	want was we were what when where which who why will with would yes you your make get got also about like still again instead ok okay hi hello hey
 	der die das ein eine und ist nicht mit von zu den dem bitte für auf im in es ich du wir le la les un une et est pas avec de du des pour que qui el los las una y es no con por`)...)
 
-// stems are the words of a text that say what it is about, cut to what their forms share.
+// stems returns the words of a text that say what it is about, cut to what their forms share.
 // Scripts without spaces between words give pairs of letters.
 func stems(text string) []string {
 	var out []string

@@ -174,7 +174,7 @@ func (w *weighing) correctionTurns(d *draftedTask) []int {
 
 func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// material is what the user gave with a request, and the prompt leaves out.
+// material returns what the user gave with a request and the prompt leaves out.
 func (w *weighing) material(asked []int, prompt string) string {
 	var out []string
 	for _, turn := range asked {
@@ -464,7 +464,7 @@ func (w *weighing) holdReason(d *draftedTask) string {
 	return ""
 }
 
-// literals are the texts of checks that a model wrote.
+// literals returns the texts of checks that a model wrote.
 func (d *draftedTask) literals() []string {
 	var out []string
 	if d.trust == wish.ByCorrection || d.trust == wish.ByRubric {

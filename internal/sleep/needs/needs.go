@@ -199,7 +199,7 @@ func python(name string, args []string) (what string, kind Kind) {
 	return "", ""
 }
 
-// first is the subcommand of a program: its first argument that is no option.
+// first returns the subcommand of a program: its first argument that is no option.
 func first(name string, args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch a := args[i]; {
@@ -238,8 +238,8 @@ func isVariable(word string) bool {
 	return is && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == ""
 }
 
-// simple are the words of each simple command in a text, as a shell splits it: what is quoted is
-// one word, and a command within another ($(…) and `…`) is one of its own.
+// simple returns the words of each simple command in a text, as a shell splits it: what is quoted
+// is one word, and a command within another ($(…) and `…`) is one of its own.
 func simple(text string) [][]string {
 	var out [][]string
 	var words []string

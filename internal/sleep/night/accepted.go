@@ -64,7 +64,7 @@ func (c *committed) readAccepted(ctx context.Context, source, id, turn string) (
 	return after, nil
 }
 
-// texts are files of a commit; nil: it is not there.
+// texts returns the texts of files of a commit, nil if the commit is not there.
 func (c *committed) texts(ctx context.Context, folder, commit string, files []string) (map[string]string, error) {
 	opened, err := tree.Open(ctx, c.env, folder, commit, tree.Bounds{})
 	var texts map[string]string

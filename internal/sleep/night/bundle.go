@@ -45,8 +45,8 @@ func (n *night) holdForBundle(jobs []job) {
 	}
 }
 
-// bundle is the last confirmation: all live documents against all staged ones, where there are several. Of one document its
-// own confirmation is that. What is worse as a whole is staged as suggestions.
+// bundle carries out the last confirmation: all live documents against all staged ones, where there are several. For one
+// document its own confirmation is the last. What is worse as a whole is staged as suggestions.
 func (n trainer) bundle(ctx context.Context, jobs []job) error {
 	n.purse.held = 0
 	var members []int
@@ -300,7 +300,7 @@ func (c *comparing) demote(ctx context.Context) error {
 	return nil
 }
 
-// rejectedBundle is what a night tried in vain for a document with others: edits that are fine by themselves.
+// rejectedBundle returns what a night tried in vain for a document with others: edits that are fine by themselves.
 func rejectedBundle(r *Report, t *Target) (result.Rejected, bool) {
 	b := r.Joint
 	if b == nil || b.Verdict != result.JointWorse || !slices.Contains(b.Targets, t.Target) || len(t.Consolidation.AppliedEdits) == 0 {

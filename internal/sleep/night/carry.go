@@ -154,7 +154,7 @@ func toGatePairs(pairs []bank.Pair, reversed bool) []gate.Pair {
 	return out
 }
 
-// stagedSkill is what an earlier night has staged for a document, as it was staged.
+// stagedSkill returns what an earlier night has staged for a document, as it was staged.
 func (n trainer) stagedSkill(c *bank.Candidate, j *job) (skill.Skill, error) {
 	p, err := Open(n.Dir, n.Project, c.Night)
 	if err != nil {

@@ -88,8 +88,8 @@ func open(a config.Agent) string {
 // hands are variables by which a program gets at a login, an agent that holds keys, or a container engine.
 var hands = pattern.New(`(?i)^(SSH|GPG|DOCKER|CONTAINER|PODMAN|KUBE|AWS|AZURE|ARM|GOOGLE|GCLOUD|GITHUB|GH|GITLAB|NPM|CARGO|VAULT|DBUS|XDG_RUNTIME|WAYLAND|DISPLAY|PULSE|TMUX|STY|MCP)(_|$)|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|AUTH|SOCK(ET)?$|COOKIE`)
 
-// settings are the files, below a user's home, in which an agent finds what it starts, and the members that name it. Those
-// of claude, codex and pi are shut off by their arguments.
+// settings returns the files, below a user's home, in which an agent finds what it starts, and the members that name it.
+// The arguments of claude, codex and pi shut theirs off.
 func settings(name string) (files, members, folders []string) {
 	switch name {
 	case "gemini", "qwen":

@@ -97,8 +97,8 @@ func readRun(dir, name string, to any) (bool, error) {
 	return true, nil
 }
 
-// evaluatedArms are the answers of an evaluation: of the live document, of a staged one in the last confirmation, or those that
-// sessions hold.
+// evaluatedArms returns the answers of an evaluation: of the live document, of a staged one in the last confirmation, or those
+// that sessions hold.
 func evaluatedArms(dir string, data []byte) ([]DiagnosedTask, error) {
 	var list []trajectory.Outcome
 	if err := json.Unmarshal(data, &list); err != nil {
@@ -162,7 +162,7 @@ func diagnosis(arm string, o *trajectory.Outcome) DiagnosedTask {
 	return t
 }
 
-// head is the beginning of a text, in characters.
+// head returns the beginning of a text, in characters.
 func head(text string, n int) string {
 	for i := range text {
 		if n == 0 {

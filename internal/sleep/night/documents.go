@@ -97,7 +97,7 @@ func (n workshop) listDocuments(jobs []job) []target.Target {
 	return out
 }
 
-// documentName is the name of a document in agent.documents; "": it cannot have one there.
+// documentName returns the name of a document in agent.documents, "" if it cannot have one there.
 func documentName(doc target.Target) string {
 	if doc.Kind == target.Memory {
 		return doc.Name
@@ -140,7 +140,7 @@ func writeDocument(dir, name, content string, executable bool) error {
 	return os.Chmod(filepath.Join(at, path.Base(name)), 0o700)
 }
 
-// over are what the profile lays next to, and in its place the documents of the night, but for the one that is trained.
+// over returns the documents that the profile lays next to the trained one, which is left out. The documents of the night replace those of the profile.
 func over(profile, documents map[string]string, trained target.Target) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, profile)

@@ -243,7 +243,7 @@ func unfitReason(err error) (unfit string, other error) {
 	return "", err
 }
 
-// tree is what a commit has below a folder.
+// tree returns what a commit has below a folder.
 func (f *fitting) tree(ctx context.Context, folder, commit string) (*tree.Tree, error) {
 	key := [2]string{folder, commit}
 	o, looked := f.trees[key]
@@ -287,8 +287,8 @@ func document(name string) bool {
 	return len(parts) > 3 && strings.HasPrefix(parts[0], ".") && parts[1] == "skills"
 }
 
-// lines are the turns of a session with what files held, from its store. Where the store does not have them any more,
-// they are those that are kept, and what files held is not known. why: the store cannot be read now.
+// lines returns the turns of a session, with what files held, from its store. If the store does not have them any more,
+// it returns the turns that are kept, and what files held is not known. why says why the store cannot be read now.
 func (f *fitting) lines(ctx context.Context, s bank.Session) (turns []transcript.Turn, why string, err error) {
 	key := s.Source + "/" + s.ID
 	if turns, read := f.turns[key]; read {

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// live is the document as it lies, with the other files of a skill's folder as the night has read them.
+// live returns the document as it lies, with the other files of a skill's folder as the night has read them.
 func (j *job) live() skill.Skill { return j.folder.WithText(j.doc.Text) }
 
 // proposedSkill returns what the night has made of it.
@@ -41,7 +41,7 @@ func (n *night) trainsFiles(doc target.Target) bool {
 	return doc.Kind == target.Skill && n.trainsWhole(doc) && len(n.Config.Edits.Files) > 0
 }
 
-// changedFiles are the other files of a skill that differ from those that lie there, or are new.
+// changedFiles returns the other files of a skill that differ from those that lie there, or are new.
 func (j *job) changedFiles(made skill.Skill) []string {
 	var out []string
 	for _, name := range made.Others() {
@@ -71,7 +71,7 @@ func stageFiles(folder string, j *job, slug string) ([]result.NightItemFile, err
 	return out, nil
 }
 
-// stagedSkill is what a proposal has for a document, on the other files of its folder as they lie now.
+// stagedSkill returns what a proposal has for a document, on the other files of its folder as they lie now.
 func (p *Proposal) stagedSkill(id string, live skill.Skill) (skill.Skill, error) {
 	text, err := p.Text(id)
 	if err != nil {
@@ -93,7 +93,7 @@ type File struct {
 	New  bool   // there was none
 }
 
-// Files are what is proposed for the other files of a skill's folder.
+// Files returns what is proposed for the other files of a skill's folder.
 func (p *Proposal) Files(id string) ([]File, error) {
 	it, err := p.item(id)
 	if err != nil {

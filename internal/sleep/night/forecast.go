@@ -80,7 +80,7 @@ func (n trainer) forecast(ctx context.Context, jobs []job) (*result.NightForecas
 	return &f, nil
 }
 
-// foreseen are the settings and tasks that a document is trained with.
+// foreseen returns the settings and tasks that a document is trained with.
 func (n trainer) foreseen(j *job) (config.Config, []task.Task, error) {
 	clusters, cfg := j.picked.train(), n.targetSettings(j)
 	cfg.Reflect.Guide = n.guide(&cfg, j)
@@ -131,8 +131,8 @@ func (n *night) estimateCached(ctx context.Context, input result.Interval) *resu
 // that asks more often than usual, such as for tasks that a candidate seems to lose.
 const slack = 2
 
-// ceilingFor is the ceiling of tokens under which the night as forecast can be carried out, with the shares that are left
-// for what comes behind; nil: some of it is not known.
+// ceilingFor returns the ceiling of tokens under which the night as forecast can be carried out, with the shares that are
+// left for what comes after it. It returns nil if some of the night is not known.
 func (n *night) ceilingFor(f result.NightForecast, jobs []job) *int64 {
 	if len(f.Unknown) > 0 || f.Basis == result.Estimated || f.Basis == "" {
 		return nil // how long replies are, runs have to tell: those of a model that thinks are many times the usual
@@ -156,8 +156,8 @@ func (p *purse) expect(f *result.NightForecast) {
 	p.limits.Tokens = f.Tokens
 }
 
-// Expect is the forecast of a first night whose sessions hold that many tasks, as nothing else is known of them. Nothing is
-// sent. The tasks represent those of the usual length.
+// Expect returns the forecast of a first night whose sessions hold that many tasks, as nothing else is known of them.
+// Nothing is sent. The tasks represent those of the usual length.
 func Expect(ctx context.Context, o Options, sessions int) (*result.NightForecast, error) {
 	o.DryRun = true
 	n := newNight(o)
@@ -317,7 +317,7 @@ func answerForecast(f *result.Forecast) result.NightForecast {
 	return out
 }
 
-// flat is a figure that is taken as it is, with half and twice of it as what it may be.
+// flat returns a figure that is taken as it is, with half and twice of it as what it may be.
 func flat(v float64) result.Interval { return result.Interval{Expected: v, Low: v / 2, High: 2 * v} }
 
 func both(a, b result.Interval) result.Interval {

@@ -50,7 +50,7 @@ type job struct {
 // settler settles, before anything is spent, which documents a night works on, on which tasks, and what that can show.
 type settler struct{ *night }
 
-// jobs are the documents that there are tasks of: skills by name, then the memory file.
+// jobs returns the documents that there are tasks of: skills by name, then the memory file.
 func (n settler) jobs(ctx context.Context) ([]job, error) {
 	if !n.DryRun {
 		if err := n.refit(ctx); err != nil {
@@ -128,7 +128,7 @@ func kindRank(k target.Kind) int {
 	return 1
 }
 
-// document is what tasks of a skill train; of tasks without one it is the project's memory file.
+// document returns what tasks of a skill train; for tasks without a skill it returns the project's memory file.
 func (n settler) document(name string) (target.Target, error) {
 	s := n.Config.Sleep
 	if name != "" {
@@ -159,8 +159,8 @@ func findSkill(at target.Places, name string) (target.Target, error) {
 	return t, nil
 }
 
-// memoryFile is the name of the project's memory file: the one that the profile names, that of the agent, or
-// the only one that there is.
+// memoryFile returns the name of the project's memory file: the one that the profile names, that of the
+// agent, or the only one that there is.
 func (n settler) memoryFile() (string, error) {
 	if name := n.Config.Sleep.Memory; name != "" {
 		return name, nil
@@ -228,7 +228,7 @@ func countUnreviewed(clusters []bank.Cluster) int {
 	return count
 }
 
-// can is what that many clusters can show at the level of the target's next candidate.
+// can returns what that many clusters can show at the level of the target's next candidate.
 func can(picked chosen, next float64, explore bool) (Can, error) {
 	out := Can{Does: doesTrain, Level: gate.LevelOf(level.Half(next), 1), Power: []Powered{}}
 	floor, err := level.Floor(gate.LookExact, out.Level)
@@ -252,8 +252,8 @@ func can(picked chosen, next float64, explore bool) (Can, error) {
 	return out, nil
 }
 
-// terms digest what scores depend on apart from texts and tasks: carried evidence is of one model, agent and way of
-// scoring alone.
+// terms returns the digest of what scores depend on apart from texts and tasks: carried evidence is of one model,
+// agent and way of scoring alone.
 func (n settler) terms(doc target.Target, folder skill.Skill) string {
 	m, a := n.Config.Models, n.Config.Agent
 	of := []any{ // plain values

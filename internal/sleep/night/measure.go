@@ -137,7 +137,7 @@ func (n trainer) part(ctx context.Context, j *job, part skill.Skill) (Part, erro
 	return out, nil
 }
 
-// partName is the name of the run that measures a part, with its number, and the level that this leaves.
+// partName returns the name of the run that measures a part, with its number, and the level that this leaves.
 func (n trainer) partName(j *job, part skill.Skill) (name string, lvl float64, err error) {
 	begin := n.report.ID + "-" + slug(j.doc.ID()) + partRun
 	digest := target.Digest(part.Text() + part.Digest())[:12]

@@ -115,7 +115,7 @@ func addTaken(a, b result.NightTaken) result.NightTaken {
 // maxExamples is how many examples of a reason are kept.
 const maxExamples = 3
 
-// sumFunnel is what happened to the sessions of two runs; a is nil before the first.
+// sumFunnel returns what happened to the sessions of two runs; a is nil before the first.
 func sumFunnel(a, b *result.MineFunnel) *result.MineFunnel {
 	if a == nil {
 		return b

@@ -10,8 +10,8 @@ import (
 // maxSlug is how long the name of a document may be in names of files and runs.
 const maxSlug = 80
 
-// slug is the name of a document as files and runs have it. No two documents have the same, nor one that another one's runs
-// have: where a name says too little by itself, its digest does.
+// slug returns the name of a document as files and runs have it. No two documents have the same name, and none has a name
+// that another one's runs have: where a name says too little by itself, its digest does.
 func slug(id string) string {
 	kind, name, _ := strings.Cut(id, ":")
 	plain := strings.Map(func(r rune) rune {

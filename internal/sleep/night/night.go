@@ -189,7 +189,7 @@ func (n *night) begin(ctx context.Context) error {
 	return n.prepare(ctx)
 }
 
-// blank is the report of a night that has done nothing yet.
+// blank returns the report of a night that has done nothing yet.
 func (n *night) blank(now, since time.Time) *Report {
 	return &Report{
 		Format: Format, Project: n.Project, Version: n.Version, Started: now, Since: since, Explore: n.Explore, DryRun: n.DryRun,
@@ -253,10 +253,10 @@ func isWithin(dir, p string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// folder is that of the night.
+// folder returns the folder of the night.
 func (n *night) folder() string { return Folder(n.Dir, n.Project, n.report.ID) }
 
-// Folder is that of a night below sleep.dir.
+// Folder returns the folder of a night below sleep.dir.
 func Folder(dir, project, id string) string {
 	return filepath.Join(dir, StagingDir, target.Digest(project)[:16], id)
 }
@@ -450,8 +450,8 @@ func (n *night) rest(ctx context.Context, name string, reserve float64) (config.
 	return n.purse.rest(s, reserve), nil
 }
 
-// rest is what is left of the ceilings for one more run, which leaves a share of all of them for what comes after it.
-// A ceiling that is used up is 0.
+// rest returns what is left of the ceilings for one more run, which leaves a share of all of them for what comes
+// after it. A ceiling that is used up is 0.
 func (p *purse) rest(s Spent, reserve float64) config.Limits {
 	out := p.limits
 	reserve += p.held
@@ -493,7 +493,7 @@ func (p *purse) late() string {
 // has unless the profile has others, cannot be kept without.
 const maxReply = 8192
 
-// settings are those of all runs of the night.
+// settings returns the settings of all runs of the night.
 func (n *night) settings() config.Config {
 	cfg := n.Config
 	for _, m := range []*config.Model{&cfg.Models.Target, &cfg.Models.Optimizer, &cfg.Models.Judge} {
@@ -506,7 +506,7 @@ func (n *night) settings() config.Config {
 	return cfg
 }
 
-// options are those of a run of the night.
+// options returns the options of a run of the night.
 func (n *night) options(name string) []skillopt.Option {
 	out := []skillopt.Option{
 		skillopt.WithRunDir(filepath.Join(n.Dir, RunsDir, n.runName(name))), skillopt.WithEvents(n.Events), skillopt.WithVersion(n.Version), skillopt.WithClouds(n.Clouds),
@@ -524,7 +524,7 @@ func (n *night) options(name string) []skillopt.Option {
 	return append(out, n.With...)
 }
 
-// runName is the folder of a run: nights of two projects may begin in one second.
+// runName returns the folder of a run: nights of two projects may begin in one second.
 func (n *night) runName(name string) string { return record.NightRuns(n.Project) + name }
 
 // Last returns the newest night of a project, or the one with an id; false: there is none. dir is sleep.dir.

@@ -44,8 +44,8 @@ func Mine(ctx context.Context, o Options) (*Report, error) {
 	return n.report, errors.Join(err, n.keep(context.WithoutCancel(ctx), over))
 }
 
-// Ceilings are those of a night: what the limits say, and where they say nothing of money, tokens and calls, that many
-// tokens as the night is forecast to need, but never more than a night takes by default. f may be nil.
+// Ceilings returns the ceilings of a night: what the limits say. If they say nothing of money, tokens and calls, it
+// returns as many tokens as the night is forecast to need, but never more than a night takes by default. f may be nil.
 func Ceilings(cfg config.Config, f *result.NightForecast) config.Limits {
 	p := newPurse(cfg)
 	p.expect(f)

@@ -22,7 +22,7 @@ type chosen struct {
 	waiting int
 }
 
-// train are the clusters that are trained on, in the order in which they came.
+// train returns the clusters that are trained on, in the order in which they came.
 func (c *chosen) train() []bank.Cluster {
 	all := slices.Concat(c.tonight, c.recall)
 	slices.SortFunc(all, func(a, b bank.Cluster) int { return cmp.Compare(a.Number, b.Number) })
@@ -123,7 +123,7 @@ func wordSet(text string) map[string]bool {
 	return out
 }
 
-// likeness is the Jaccard index of two sets.
+// likeness returns the Jaccard index of two sets.
 func likeness(a, b map[string]bool) float64 {
 	both := 0
 	for w := range a {

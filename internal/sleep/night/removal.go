@@ -91,8 +91,8 @@ func (n settler) readRules(ctx context.Context, doc target.Target) (map[string]g
 	return out, nil
 }
 
-// removals are the rules of the live document that nothing speaks for any more: all tasks that they rest on sleep, or are
-// gone; or texts that had them lost, on tasks that were fresh to them, in two nights. Only rules of earlier nights are told so.
+// removals notes the rules of the live document that nothing speaks for any more: all tasks that they rest on sleep, or are
+// gone; or texts that had them lost, on tasks that were fresh to them, in two nights. It notes only rules of earlier nights.
 func (n settler) removals(ctx context.Context, j *job, clusters []bank.Cluster) error {
 	rules, err := n.readRules(ctx, j.doc)
 	if err != nil || len(rules) == 0 {
@@ -138,8 +138,8 @@ func (n settler) editableText(j *job) string {
 	return text
 }
 
-// lostNights are the nights, before this one, in which texts that some nights have staged scored less than the live document on
-// the tasks that were new to both.
+// lostNights returns the nights, before this one, in which texts that some nights have staged scored less than the live
+// document on the tasks that were new to both.
 func lostNights(past []bank.Candidate, staged []string, current string) []string {
 	sums := map[string]float64{}
 	for _, c := range past {
@@ -162,8 +162,8 @@ func lostNights(past []bank.Candidate, staged []string, current string) []string
 	return out
 }
 
-// guide is what analysts of a document are given in words: the user's, and behind them which rules are proposed for
-// removal. Whether one goes is an edit like any other, which the gate judges.
+// guide returns what analysts of a document are given in words: the user's guide, and after it which rules are
+// proposed for removal. Whether one goes is an edit like any other, which the gate judges.
 func (n trainer) guide(cfg *config.Config, j *job) string {
 	text := cfg.NightGuide()
 	if len(j.out.Remove) == 0 {
@@ -198,7 +198,7 @@ func (j *job) settleRemovals(text string) {
 	}
 }
 
-// runDir is the folder of the training of a document.
+// runDir returns the folder of the training of a document.
 func (n *night) runDir(j *job) string {
 	return filepath.Join(n.Dir, RunsDir, n.runName(n.report.ID+"-"+slug(j.doc.ID())))
 }

@@ -60,7 +60,7 @@ func (r Room) Forget(ctx context.Context, s bank.Subject, _ bool, _ time.Time) (
 	return gone, nil
 }
 
-// projects are those of nights that a subject is in.
+// projects returns the projects of nights that a subject is in.
 func (r Room) projects(ctx context.Context, s bank.Subject) ([]string, error) {
 	nights, err := r.Bank.Nights(ctx, "")
 	if err != nil {

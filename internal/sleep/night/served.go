@@ -16,8 +16,8 @@ import (
 // The name of a model in a profile is often an alias, behind which its vendor puts another model one day. What a server
 // calls the model that answered tells; its fingerprints, which change from answer to answer, do not count.
 
-// servedIn are the names of the models that answered in a run of the night, as their server named them, in order; none: it
-// named none, or there are no answers.
+// servedIn returns the names of the models that answered in a run of the night, as their server named them, in order. It
+// returns none if the server named none, or if there are no answers.
 func servedIn(dir string) ([]string, error) {
 	data, err := readFile(dir, "outcomes.json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,7 +70,7 @@ func (n *night) answeredBy(dir string) ([]string, error) {
 	return names, nil
 }
 
-// lastServed are the models that answered in the newest of earlier nights of which that is known.
+// lastServed returns the models that answered in the newest of earlier nights of which that is known.
 func lastServed(nights []bank.Night, current string) []string {
 	for _, row := range nights {
 		var r struct {

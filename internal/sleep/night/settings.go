@@ -21,7 +21,7 @@ const (
 	folds         = 4
 )
 
-// targetSettings are those of the runs of a document: the profile's, but for what makes a night what it is.
+// targetSettings returns the settings of the runs of a document: the profile's, but for what makes a night what it is.
 func (n trainer) targetSettings(j *job) config.Config {
 	cfg := n.settings()
 	cfg.Skill, cfg.Tasks.Path = "", ""

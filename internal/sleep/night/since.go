@@ -95,8 +95,8 @@ func (n hindsight) sinceOne(ctx context.Context, j *job, s Standing, rows []bank
 	return weighSince(&out, c, n.report.ID)
 }
 
-// sinceAnswers is how many answers the evidence for what was adopted of a document takes tonight, at most. What cannot be read takes
-// none: it is not looked at either.
+// sinceAnswers returns how many answers the evidence for what was adopted of a document takes tonight, at most. What cannot be read
+// takes none: it is not looked at either.
 func (n hindsight) sinceAnswers(ctx context.Context, j *job) int {
 	if n.Adopted == nil || j.doc.New || j.out.Can.Does == doesUngated {
 		return 0
@@ -163,7 +163,7 @@ func (n hindsight) leave(ctx context.Context, c, next *bank.Candidate, why strin
 	return bank.KeepSince(ctx, n.Bank, c)
 }
 
-// knownTo are the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate tells.
+// knownTo returns the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate tells.
 func (n hindsight) knownTo(j *job, night string) []int64 {
 	var out []int64
 	for _, c := range j.past {
@@ -178,7 +178,7 @@ func (n hindsight) knownTo(j *job, night string) []int64 {
 	return out
 }
 
-// newTo are the clusters at hand that came after the night that staged a text, and that it has not answered.
+// newTo returns the clusters at hand that came after the night that staged a text, and that it has not answered.
 func (hindsight) newTo(j *job, c *bank.Candidate) []bank.Cluster {
 	return slices.DeleteFunc(j.picked.train(), func(k bank.Cluster) bool {
 		return k.Night <= c.Night || slices.Contains(c.Known, k.Number) || slices.ContainsFunc(c.Pairs, func(p bank.Pair) bool { return p.Cluster == k.Number })
@@ -284,10 +284,10 @@ func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 	return nil
 }
 
-// worseSince is the evidence that a text is worse from one of the nights on that have looked: the mean of the evidence that begins
-// with each of them, weighted by 1/(k(k+1)) for the kth. Each is a wealth that begins with 1, and the weights of all nights that
-// may come sum to 1, so that it comes to 1/level with a probability of at most level while the text is in no night worse, however
-// often it is looked at (Ville's inequality). What was won before does not hide what is lost now.
+// worseSince returns the evidence that a text is worse from one of the nights on that have looked: the mean of the evidence that
+// begins with each of them, weighted by 1/(k(k+1)) for the kth. Each is a wealth that begins with 1, and the weights of all nights
+// that may come sum to 1. While the text is in no night worse, the mean reaches 1/level with a probability of at most level,
+// however often it is looked at (Ville's inequality). What was won before does not hide what is lost now.
 func worseSince(pairs []bank.Pair) (float64, error) {
 	sum, k := 0.0, 0.0
 	for i := range pairs {

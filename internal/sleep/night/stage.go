@@ -29,7 +29,7 @@ type Proposal struct {
 	dir string
 }
 
-// sum is the HMAC of a proposal.
+// sum returns the HMAC of a proposal.
 func (p Proposal) sum(key []byte) (string, error) {
 	p.HMAC = ""
 	data, err := json.Marshal(p)
@@ -171,10 +171,10 @@ func (p *Proposal) Verify(dir string) error {
 	return nil
 }
 
-// Text is what is proposed for a document, whose digest is that of the manifest.
+// Text returns what is proposed for a document, whose digest is that of the manifest.
 func (p *Proposal) Text(id string) (string, error) { return p.file(id, false) }
 
-// Live is the text of a document that the proposal was made from.
+// Live returns the text of a document that the proposal was made from.
 func (p *Proposal) Live(id string) (string, error) { return p.file(id, true) }
 
 func (p *Proposal) file(id string, live bool) (string, error) {
@@ -188,7 +188,7 @@ func (p *Proposal) file(id string, live bool) (string, error) {
 	return p.read(it.File, it.SHA)
 }
 
-// item is what is proposed for a document.
+// item returns what is proposed for a document.
 func (p *Proposal) item(id string) (Item, error) {
 	i := slices.IndexFunc(p.Items, func(it Item) bool { return it.Target == id })
 	if i < 0 {
@@ -245,7 +245,7 @@ func absentIsFine(err error) error {
 	return err
 }
 
-// Key is the key of what this user's nights stage, and of what is adopted of it. It is made where there is none.
+// Key returns the key of what this user's nights stage, and of what is adopted of it. It makes the key where there is none.
 func Key(dir string) ([]byte, error) { return readKey(dir) }
 
 // readKey reads the key of the user's proposals, or makes it.

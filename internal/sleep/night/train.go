@@ -181,8 +181,8 @@ func (n trainer) trainClusters(ctx context.Context, j *job, clusters []bank.Clus
 	return sum, err
 }
 
-// seed is the document that training begins with: the live one, with a learned region where it has none yet. A
-// region that cannot be known for certain is refused.
+// seed returns the document that training begins with: the live one, with a learned region where it has none
+// yet. A region that cannot be known for certain is refused.
 func (n trainer) seed(j *job) (skill.Skill, error) {
 	if n.whole(j) {
 		return j.live(), nil
@@ -310,7 +310,7 @@ func (n trainer) holdsBack(j *job, best skill.Skill, clusters []bank.Cluster) st
 	return ""
 }
 
-// addedLines are the lines of b that a does not have, but for blank ones.
+// addedLines returns the lines of b that a does not have, but for blank ones.
 func addedLines(a, b string) []string {
 	have := map[string]int{}
 	for line := range strings.Lines(a) {
@@ -408,7 +408,7 @@ func (n trainer) suggest(ctx context.Context, j *job, clusters []bank.Cluster) e
 	return nil
 }
 
-// finalText is the last skill of a run without a gate, and the number of its step.
+// finalText returns the last skill of a run without a gate, and the number of its step.
 func finalText(dir string) (text, version string, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "skills", "skill_v*.md"))
 	if err != nil || len(names) == 0 {

@@ -26,8 +26,8 @@ const maxLaidOut = 4 << 30
 // trained.
 type workshop struct{ *night }
 
-// workFolder is where the workspaces of a project's tasks lie while they are carried out. The bank deletes what is in it when it is
-// opened and closed: what a night that was killed has left is gone with the next command.
+// workFolder returns where the workspaces of a project's tasks lie while they are carried out. The bank deletes what is in it when
+// it is opened and closed: what a night that was killed has left is gone with the next command.
 func (n workshop) workFolder() string { return filepath.Join(n.Bank.Temp(), "work") }
 
 // replay carries out what was settled for a document, in workspaces that are made before and deleted after it.
@@ -90,7 +90,7 @@ func (n workshop) layOut(ctx context.Context, j *job) error {
 	}
 }
 
-// layOutOnce is layOut without settling anything again: gone are the tasks whose commit is not there any more.
+// layOutOnce carries out layOut without settling anything again. It returns in gone the tasks whose commit is not there any more.
 func (n workshop) layOutOnce(ctx context.Context, j *job) (gone map[string]bank.Fit, err error) {
 	l := layout{night: n.night, doc: j.doc, root: n.workFolder(), made: map[string]bool{}, gone: map[string]bank.Fit{}}
 	if err := os.RemoveAll(l.root); err != nil {
@@ -187,8 +187,8 @@ func (l *layout) write(ctx context.Context, name string, t *bank.Task) error {
 	return err
 }
 
-// omits are the files that a workspace does not have since they are the document that is trained: it lies there as it
-// is to be measured.
+// omits returns a function that finds the files that a workspace does not have since they are the document that is
+// trained: it lies there as it is to be measured.
 func (l *layout) omits() func(name string) bool {
 	if l.doc.Kind != target.Skill {
 		return nil

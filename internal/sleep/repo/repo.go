@@ -65,7 +65,7 @@ func openLog(ctx context.Context, dir string) (folder string, f *disk.File, err 
 	return folder, f, err
 }
 
-// head is the branch that is checked out now, "" for none.
+// head returns the branch that is checked out now, "" for none.
 func head(ctx context.Context, folder string) string {
 	data, err := disk.Read(ctx, filepath.Join(folder, "HEAD"), 4<<10)
 	name, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/heads/")
@@ -146,7 +146,7 @@ func follow(r io.Reader, at time.Time) (now place, found bool, err error) {
 	return now, found, lines.Err()
 }
 
-// branch is what the log names, "" where that is a commit and no branch.
+// branch returns the branch that the log names, "" where that is a commit and no branch.
 func branch(name string) string {
 	if commit.MatchString(name) || name == "HEAD" || strings.ContainsAny(name, "~^:@") {
 		return ""

@@ -51,10 +51,10 @@ type Target struct {
 // ID names a target within a project.
 func (t Target) ID() string { return string(t.Kind) + ":" + t.Name }
 
-// File is the document's path.
+// File returns the document's path.
 func (t Target) File() string { return filepath.Join(t.Root, filepath.FromSlash(t.Path)) }
 
-// Digest is that of the document's bytes; "" where it is not there.
+// Digest returns the digest of the document's bytes; "" where the document does not exist yet.
 func (t Target) Digest() string {
 	if t.New {
 		return ""
@@ -62,7 +62,7 @@ func (t Target) Digest() string {
 	return Digest(t.Text)
 }
 
-// Digest is the SHA-256 of a text.
+// Digest returns the SHA-256 of a text.
 func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -83,7 +83,7 @@ func (e *Error) Error() string { return e.Name + ": " + e.Reason }
 // ErrorKind says whose business the error is.
 func (*Error) ErrorKind() string { return "bad_input" }
 
-// folders are those in which agents look for skills, below a project or the user's home.
+// folders returns the folders in which agents look for skills, below a project or the user's home.
 func folders() []string {
 	return []string{".agents/skills", ".claude/skills", ".codex/skills", ".copilot/skills", ".cursor/skills", ".devin/skills", ".gemini/skills", ".github/skills", ".opencode/skills", ".pi/skills", ".qwen/skills", "skills"}
 }
@@ -121,7 +121,7 @@ func FindSkill(at Places, name string) (Target, error) {
 	return found[0], nil
 }
 
-// roots are the folders of skills, without links, each once.
+// roots returns the folders of skills, without links, each once.
 func (p Places) roots() []string {
 	var out []string
 	for _, dir := range p.skillFolders() {
@@ -160,7 +160,7 @@ func (p Places) Plain(t Target) bool {
 // maxPlugins bounds what is looked at of plugins.
 const maxPlugins = 1000
 
-// pluginRoots are the skills of the newest version of each plugin: MARKETPLACE/PLUGIN/VERSION/skills.
+// pluginRoots returns the folders of the skills of the newest version of each plugin: MARKETPLACE/PLUGIN/VERSION/skills.
 func pluginRoots(cache string) []string {
 	var out []string
 	plugins, _ := filepath.Glob(filepath.Join(escapeGlob(cache), "*", "*"))
@@ -267,8 +267,8 @@ const (
 	ruleExt     = ".mdc"
 )
 
-// MemoryFiles are the names that a memory file may have, those at the root of a project first. Rules of Cursor are
-// memory files too, under any name ([IsMemory]).
+// MemoryFiles returns the names that a memory file may have, those at the root of a project first. Rules of Cursor
+// are memory files too, under any name ([IsMemory]).
 func MemoryFiles() []string { return append(rootFiles(), copilotFile) }
 
 func rootFiles() []string { return []string{"AGENTS.md", "CLAUDE.md", "GEMINI.md", "QWEN.md"} }
@@ -288,8 +288,8 @@ func IsMemory(name string) bool {
 	return true
 }
 
-// MemoryIn is the memory file that a project has: the only one at its root, and without any there, Copilot's; "" where that does not
-// tell. there counts those at the root.
+// MemoryIn returns the memory file that a project has: the only one at its root, or Copilot's if there is none at the root. It
+// returns "" where that does not decide. The result there counts those at the root.
 func MemoryIn(project string) (name string, there int) {
 	has := func(name string) bool {
 		info, err := os.Lstat(filepath.Join(project, filepath.FromSlash(name)))

@@ -36,7 +36,7 @@ const (
 	Tasks   Kind = "taskscheduler"
 )
 
-// Kinds are all of them.
+// Kinds returns all kinds of schedulers.
 func Kinds() []Kind { return []Kind{Systemd, Cron, Launchd, Tasks} }
 
 // prefix begins the names of all entries.

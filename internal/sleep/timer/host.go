@@ -54,7 +54,7 @@ func Open(kind Kind, h Host) (Scheduler, error) {
 	return nil, err
 }
 
-// On are the schedulers that a system can have, the best one first.
+// On returns the schedulers that a system can have, the best one first.
 func On(system string) []Kind {
 	switch system {
 	case "windows":
@@ -99,7 +99,7 @@ const programTime = 30 * time.Second
 // maxPrinted bounds what is read of one, a crontab for example.
 const maxPrinted = 4 << 20
 
-// visible are the variables that programs of schedulers see.
+// visible returns the variables that programs of schedulers see.
 func visible() []string {
 	return []string{"PATH", "HOME", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "SystemRoot", "windir", "USERPROFILE", "USERNAME", "USERDOMAIN", "TEMP", "TMP", "TMPDIR"}
 }
@@ -166,8 +166,8 @@ func (h Host) run(ctx context.Context, in []byte, argv ...string) ([]byte, error
 	return out.Bytes(), nil
 }
 
-// Output is what a program of the user prints, such as one that asks the system's key store. Errors
-// have nothing of it.
+// Output returns what a program of the user prints, such as one that asks the system's key store.
+// Errors have nothing of it.
 func (h Host) Output(ctx context.Context, argv []string) (string, error) {
 	out, err := h.run(ctx, nil, argv...)
 	if err != nil {
@@ -176,7 +176,7 @@ func (h Host) Output(ctx context.Context, argv []string) (string, error) {
 	return string(out), nil
 }
 
-// end is the end of what a program has said, as one line.
+// end returns the end of what a program has said, as one line.
 func end(text string, most int) string {
 	words := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " "))
 	return string(words[max(0, len(words)-most):])

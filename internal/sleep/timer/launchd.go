@@ -10,7 +10,7 @@ import (
 // launchd are agents of the user.
 type launchd struct{ h Host }
 
-// domains are where agents of the user are: with a desktop, and without.
+// domains returns where agents of the user are: with a desktop, and without.
 func (l launchd) domains() []string {
 	return []string{fmt.Sprintf("gui/%d", l.h.User), fmt.Sprintf("user/%d", l.h.User)}
 }

@@ -56,8 +56,8 @@ func windowsWord(text string) string {
 	return b.String()
 }
 
-// tag is the line by which an entry is known. It is of ASCII alone and without two hyphens in a
-// row, so that it can be in a comment of XML and survives every code page.
+// tag returns the line by which an entry is known. It is of ASCII alone and without two hyphens in
+// a row, so that it can be in a comment of XML and survives every code page.
 func tag(id, profile string) string { return prefix + id + " " + asciiString(profile) }
 
 var tagLine = pattern.New(`skillopt-sleep-([0-9a-f]{16}) ("(?:[^"\\]|\\.)*")`)
@@ -71,7 +71,7 @@ func readTag(text string) (id, profile string, found bool) {
 	return m[1], profile, true
 }
 
-// asciiString is a text as a string of JSON, in ASCII.
+// asciiString returns a text as a string of JSON, in ASCII.
 func asciiString(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -77,7 +77,7 @@ func (t tasks) Install(ctx context.Context, e Entry) (err error) {
 	return err
 }
 
-// utf16Text is a text as the Task Scheduler reads it.
+// utf16Text returns a text as the Task Scheduler reads it.
 func utf16Text(text string) []byte {
 	out := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune(text)) {
@@ -96,7 +96,7 @@ func (t tasks) Remove(ctx context.Context, id string) (bool, error) {
 
 var taskName = pattern.New(`\\skillopt-sleep-([0-9a-f]{16})`)
 
-// names are the IDs of tasks that have the name of an entry.
+// names returns the IDs of tasks that have the name of an entry.
 func (t tasks) names(ctx context.Context) ([]string, error) {
 	out, err := t.h.run(ctx, nil, "schtasks", "/Query", "/FO", "CSV", "/NH")
 	if err != nil {

@@ -17,19 +17,19 @@ type Folders struct {
 func (f Folders) units() string  { return path.Join(f.Settings, "systemd", "user") }
 func (f Folders) agents() string { return path.Join(f.Home, "Library", "LaunchAgents") }
 
-// wants is the link by which a timer is started with the user's manager.
+// wants returns the link by which a timer is started with the user's manager.
 func (f Folders) wants(id string) string {
 	return path.Join(f.units(), "timers.target.wants", prefix+id+".timer")
 }
 
-// stamp is where systemd notes when a timer has last elapsed.
+// stamp returns the file in which systemd notes when a timer has last elapsed.
 func (f Folders) stamp(id string) string {
 	return path.Join(f.Data, "systemd", "timers", "stamp-"+prefix+id+".timer")
 }
 
 func (f Folders) unit(id, kind string) string { return path.Join(f.units(), prefix+id+"."+kind) }
 
-// label is the name of an entry of launchd.
+// label returns the name of an entry of launchd.
 func label(id string) string { return "skillopt.sleep." + id }
 
 func (f Folders) plist(id string) string { return path.Join(f.agents(), label(id)+".plist") }
@@ -41,7 +41,7 @@ const Jitter = 10 * time.Minute
 // maxCron is how long a command in a crontab may be.
 const maxCron = 990
 
-// Text is what an entry consists of. The same entry gives the same bytes.
+// Text returns the files of which an entry consists. The same entry gives the same bytes.
 func Text(kind Kind, e Entry, f Folders) ([]File, error) {
 	system := ""
 	if kind == Tasks {
@@ -193,7 +193,7 @@ func withoutVariables(e Entry) error {
 	return nil
 }
 
-// windowsCommand is a program as the Task Scheduler takes it.
+// windowsCommand returns a program as the Task Scheduler takes it.
 func windowsCommand(program string) string {
 	if strings.Contains(program, " ") {
 		return `"` + program + `"`
@@ -201,8 +201,8 @@ func windowsCommand(program string) string {
 	return program
 }
 
-// cronText is the block of an entry in a crontab. It starts the program once an hour, which looks
-// whether the day is done: cron itself does not make up for what it has missed.
+// cronText returns the block of an entry in a crontab. The block starts the program once an hour, and
+// the program looks whether the day is done: cron itself does not make up for what it has missed.
 func cronText(e Entry) (string, error) {
 	words := []string{cronWord(e.Program)}
 	for _, arg := range e.Args {

@@ -52,7 +52,7 @@ func (t *At) UnmarshalText(text []byte) (err error) {
 
 const dayFormat = "2006-01-02"
 
-// on is the time of a day. Where clocks are put forward over it, it is when that is done.
+// on returns the time on a day. Where clocks are put forward over the time, it returns when that is done.
 func (t At) on(day time.Time) time.Time {
 	y, m, d := day.Date()
 	return time.Date(y, m, d, t.Hour, t.Minute, 0, 0, day.Location())

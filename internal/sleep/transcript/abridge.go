@@ -17,7 +17,7 @@ const (
 // backslash before it.
 type printed func(line []byte) bool
 
-// mentions is a printed that looks for words.
+// mentions returns a printed that looks for words.
 func mentions(words ...string) printed {
 	return func(line []byte) bool {
 		for _, w := range words {
@@ -73,7 +73,7 @@ func findTextEnd(b []byte) int {
 	}
 }
 
-// head is the beginning of a text, without an escape or a character that is cut.
+// head returns the beginning of a text, without an escape or a character that is cut.
 func head(text []byte) []byte {
 	n := ends
 	for !utf8.RuneStart(text[n]) {
@@ -89,7 +89,7 @@ func head(text []byte) []byte {
 	return text[:n]
 }
 
-// tail is the end of a text. What is left of an escape that was cut is no escape.
+// tail returns the end of a text. What is left of an escape that was cut is not an escape.
 func tail(text []byte) []byte {
 	n := len(text) - ends
 	for n < len(text) && (text[n-1] == '\\' || !utf8.RuneStart(text[n])) {

@@ -124,7 +124,7 @@ func (b *Builder) User(id, text string, at time.Time) bool {
 	return true
 }
 
-// Agent is what the agent said: its last words of a turn are kept. Words after a failure say
+// Agent notes what the agent said. Its last words of a turn are kept. Words after a failure say
 // that the turn continued.
 func (b *Builder) Agent(text string, at time.Time) {
 	if b.turn == nil || strings.TrimSpace(text) == "" {
@@ -141,7 +141,7 @@ func (b *Builder) Seen(at time.Time) {
 	}
 }
 
-// Call is a call of a tool. An id that was there before in the turn is the same call.
+// Call notes a call of a tool. An id that was there before in the turn is the same call.
 func (b *Builder) Call(id, tool string) {
 	if b.turn == nil || tool == "" || len(b.turn.Tools) >= MaxTools {
 		return
@@ -379,7 +379,7 @@ func fillTimes(turns []Turn) {
 	}
 }
 
-// text is a text as it is kept, with the number of secrets that were taken out of it and
+// text returns a text as it is kept, with the number of secrets that were taken out of it and
 // whether it was cut.
 func (b *Builder) text(raw string, limit int) (text string, masked int, cut bool) {
 	if len(raw) > window {
@@ -407,7 +407,7 @@ func shorten(text string, limit int) string {
 	return text[:n] + "…"
 }
 
-// name is a short text in one line.
+// name returns a short text in one line.
 func (b *Builder) name(raw string) string { return b.line(raw, MaxName) }
 
 func (b *Builder) path(raw string) string { return b.line(raw, MaxPath) }
@@ -432,7 +432,7 @@ func (b *Builder) relativePath(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// skillsRead are the skills whose SKILL.md a path or a command names.
+// skillsRead returns the skills whose SKILL.md a path or a command names.
 func skillsRead(text string) []string {
 	const file = "SKILL.md"
 	var out []string

@@ -151,7 +151,7 @@ func (x *claudeSession) put(m claudeRecord) {
 	}
 }
 
-// now is the turn that is in progress, 0 for none.
+// now returns the turn that is in progress, 0 for none.
 func (x *claudeSession) now() int32 {
 	if len(x.active) == 0 {
 		return 0
@@ -342,7 +342,7 @@ func claudeResult(b *Builder, id string, failed bool, block, about gjson.Result)
 	b.Result(id, !failed)
 }
 
-// claudeShown is what a call shows of a file, "" where it is not looked at.
+// claudeShown returns what a call shows of a file, "" where it is not looked at.
 func claudeShown(b *Builder, id string, block, about gjson.Result) string {
 	if !needsOutput(b, id) {
 		return ""
@@ -353,7 +353,7 @@ func claudeShown(b *Builder, id string, block, about gjson.Result) string {
 	return texts(block.Get("content"), "text")
 }
 
-// hunks is a structuredPatch as a diff.
+// hunks returns a structuredPatch as a diff.
 func hunks(patch gjson.Result) string {
 	var out strings.Builder
 	patch.ForEach(func(_, hunk gjson.Result) bool {

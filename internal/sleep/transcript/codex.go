@@ -112,7 +112,7 @@ func (c Codex) findEnd(ctx context.Context, s Store) (int64, error) {
 // packed ends the name of a file that Codex has packed.
 const packed = ".zst"
 
-// onceByName are the stores without those whose file name was there before, packed or not.
+// onceByName returns the stores without those whose file name was there before, packed or not.
 func onceByName(stores []Store) []Store {
 	seen := map[string]bool{}
 	var out []Store
@@ -176,7 +176,7 @@ func (x *codexSession) document(ctx context.Context, s Store, r *Reading) error 
 	return r.Done(x.b)
 }
 
-// rolloutID is the id of a session as the name of its file says it.
+// rolloutID returns the id of a session as the name of its file says it.
 func rolloutID(name string) string {
 	if m := segment.FindStringSubmatch(name); m != nil {
 		return m[1]
@@ -312,7 +312,7 @@ func (s *said) isNew(place int, text string) bool {
 	return true
 }
 
-// user is a message of the user.
+// user notes a message of the user.
 func (x *codexSession) user(place int, id, text string, at gjson.Result) {
 	text = ownWords(text)
 	if strings.TrimSpace(text) == "" || !x.said.isNew(place, text) {
@@ -335,9 +335,9 @@ func (x *codexSession) user(place int, id, text string, at gjson.Result) {
 	x.skills = nil
 }
 
-// id is the id of a message: its own, which a fork keeps, else its place in the turn of the
-// agent, which a fork keeps as well, else its place in the session at which a chain of forks
-// began. A helper's are its own.
+// id returns the id of a message: its own, else its place in the turn of the agent. A fork keeps
+// both. Without either it returns the message's place in the session at which a chain of forks
+// began. A helper's ids are its own.
 func (x *codexSession) id(id, text string) string {
 	const uuid = 36
 	switch {
@@ -354,7 +354,7 @@ func (x *codexSession) id(id, text string) string {
 	return id
 }
 
-// ownWords are the user's words in a message to which an editor has put what is open in it.
+// ownWords returns the user's words in a message to which an editor has added what is open in it.
 func ownWords(text string) string {
 	const request = "## My request for Codex:"
 	if i := strings.LastIndex(text, request); i >= 0 && strings.HasPrefix(strings.TrimSpace(text), "# Context from my IDE setup:") {
@@ -363,8 +363,8 @@ func ownWords(text string) string {
 	return text
 }
 
-// skill is a skill that the program was asked to use: of the words that follow, where the turn
-// of the agent has none yet.
+// skill notes a skill that the program was asked to use. It is a skill of the words that follow,
+// where the turn of the agent has none yet.
 func (x *codexSession) skill(name string) {
 	if x.inTurn == 0 && x.turn != "" {
 		x.skills = append(x.skills, name)
@@ -373,7 +373,7 @@ func (x *codexSession) skill(name string) {
 	x.b.Skill(name, ByRecord)
 }
 
-// item is a response_item: a part of the conversation as the model is shown it.
+// item reads a response_item: a part of the conversation as the model is shown it.
 func (x *codexSession) item(rec, p gjson.Result, bare bool) {
 	at := rec.Get("timestamp")
 	x.bare = bare
@@ -413,8 +413,8 @@ func (x *codexSession) message(rec, p gjson.Result, bare bool) {
 	}
 }
 
-// parts are the user's words in the parts of a message. Skills whose bodies the program has
-// put in are noted.
+// parts returns the user's words in the parts of a message. It notes skills whose bodies the
+// program has put in.
 func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
 	kind := kinds.Array()
 	var out []string
@@ -437,7 +437,7 @@ func (x *codexSession) parts(content, kinds gjson.Result, bare bool) string {
 	return strings.Join(out, "\n")
 }
 
-// skillBody is the name of the skill whose body a text is.
+// skillBody returns the name of the skill whose body a text is.
 func skillBody(text string) (skill string, is bool) {
 	if !strings.HasPrefix(text, "<skill>") {
 		return "", false

@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// event is an event_msg: what the program tells its screen.
+// event reads an event_msg: what the program tells its screen.
 func (x *codexSession) event(rec, p gjson.Result) {
 	at := instant(rec.Get("timestamp"))
 	switch p.Get("type").Str {
@@ -144,7 +144,7 @@ func (x *codexSession) noteChanges(id string, ok bool, changes gjson.Result) {
 	})
 }
 
-// failure is the store's word for what went wrong.
+// failure returns the store's word for what went wrong.
 func failure(e gjson.Result) string {
 	info := e.Get("codex_error_info")
 	word := info.Str

@@ -7,8 +7,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// call is a call of a tool. Ids of calls come again where the model's server gives no new
-// ones: a call of a line is one of its own.
+// call notes a call of a tool. Ids of calls come again where the model's server gives no new ones,
+// so a call of a line is one of its own.
 func (x *codexSession) call(p gjson.Result) {
 	id, name := p.Get("call_id").Str, p.Get("name").Str
 	key := id + "@" + strconv.Itoa(x.n)
@@ -55,8 +55,8 @@ func (x *codexSession) parsePatch(patch, dir string) codexPatch {
 	return out
 }
 
-// runs is a call that runs a command. A patch that it applies is reported by the program as a change of
-// files, but where items are bare.
+// runs notes a call that runs a command. The program reports a patch that the command applies as a
+// change of files, except where items are bare.
 func (x *codexSession) runs(key, id string, p gjson.Result) {
 	args, member := p, "action.command"
 	if p.Get("type").Str != "local_shell_call" {
@@ -91,7 +91,7 @@ func (x *codexSession) runs(key, id string, p gjson.Result) {
 	}
 }
 
-// uncut is a form of which nothing is known where the program has cut the middle out of an output.
+// uncut returns a form of which nothing is known where the program has cut the middle out of an output.
 func uncut(f form) form {
 	return func(text string) ([]string, bool) {
 		for _, mark := range []string{" tokens truncated…", " chars truncated…", "[... omitted "} {
@@ -103,8 +103,8 @@ func uncut(f form) form {
 	}
 }
 
-// command is the text of a call in which a file may be named: the member cmd or command of
-// arguments, or all of an input that is none of JSON.
+// command returns the text of a call in which a file may be named: the member cmd or command of
+// arguments, or all of an input that is not JSON.
 func command(v gjson.Result) string {
 	if v.IsArray() {
 		return joinArray(v)
@@ -144,7 +144,7 @@ func patchFiles(patch string) []string {
 	return out
 }
 
-// output is what a tool gave to the model: only whether it succeeded is looked for, in the
+// output reads what a tool gave to the model. It looks for whether the tool succeeded, in the
 // program's own words around it.
 func (x *codexSession) output(p gjson.Result) {
 	key, called := x.calls[p.Get("call_id").Str]
@@ -230,7 +230,7 @@ func exitCode(raw string) (code int, told bool) {
 	return 0, false
 }
 
-// number is the number with which a text begins.
+// number returns the number with which a text begins.
 func number(text string) (n int, is bool) {
 	end := 0
 	for end < len(text) && (text[end] >= '0' && text[end] <= '9' || end == 0 && text[end] == '-') {

@@ -69,8 +69,8 @@ func (d *draft) drop() {
 	d.Commands = out
 }
 
-// script is the text of a command that is told word by word: what a shell is given, or the words,
-// quoted where a shell would read them otherwise.
+// script returns the text of a command that is given word by word: what a shell is given, or the
+// words, quoted where a shell would read them otherwise.
 func script(argv gjson.Result) string {
 	words := argv.Array()
 	if len(words) == 3 && strings.HasPrefix(words[1].Str, "-") && strings.HasSuffix(words[1].Str, "c") {
@@ -90,7 +90,7 @@ func script(argv gjson.Result) string {
 	return strings.Join(out, " ")
 }
 
-// codeAfter is the number behind the last mark in the end of a text, which an abridged one has too.
+// codeAfter returns the number after the last mark in the end of a text, which an abridged text has too.
 func codeAfter(text, mark string) (code int, told bool) {
 	const most = 400 // of [ends], with escapes
 	text = text[max(0, len(text)-most):]
@@ -101,7 +101,7 @@ func codeAfter(text, mark string) (code int, told bool) {
 	return number(text[i+len(mark):])
 }
 
-// codeBefore is the number with which a text begins behind a mark.
+// codeBefore returns the number that follows a mark with which a text begins.
 func codeBefore(text, mark string) (code int, told bool) {
 	rest, is := strings.CutPrefix(text, mark)
 	if !is {

@@ -264,7 +264,7 @@ func (e *copilotEvents) rewind(event string) {
 	e.b.Rewind(turn)
 }
 
-// after is the turn that follows another one; "" where there is none.
+// after returns the turn that follows another one, "" where there is none.
 func (e *copilotEvents) after(turn string) string {
 	ids := make([]string, 0, len(e.b.t.Turns)+1)
 	for _, t := range e.b.t.Turns {
@@ -326,7 +326,7 @@ func (c Copilot) sessions(ctx context.Context, s Store, r *Reading, db *sql.DB) 
 	return rows.Err()
 }
 
-// copilotEventful are the sessions whose events are there, each on a line.
+// copilotEventful returns the sessions whose events are there, each on a line.
 func copilotEventful(events []Store) string {
 	var out []string
 	for _, s := range events {
@@ -337,7 +337,7 @@ func copilotEventful(events []Store) string {
 	return strings.Join(out, "\n")
 }
 
-// copilotSession is the session of a file of events.
+// copilotSession returns the session of a file of events.
 func copilotSession(s Store) string {
 	if path.Base(s.Name) == "events.jsonl" {
 		return path.Base(path.Dir(s.Name))

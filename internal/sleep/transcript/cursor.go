@@ -91,7 +91,7 @@ func listFolders(root *os.Root, dir string) ([]string, error) {
 	return out, err
 }
 
-// cursorChats are the files that say where a chat of the command line ran, by session.
+// cursorChats returns the files that say where a chat of the command line ran, by session.
 func cursorChats(root *os.Root) map[string]string {
 	out := map[string]string{}
 	hashes, err := listFolders(root, "chats")
@@ -112,7 +112,7 @@ func cursorChats(root *os.Root) map[string]string {
 
 func cursorSession(s Store) string { return strings.TrimSuffix(path.Base(s.Name), ".jsonl") }
 
-// absolute is a path where it is absolute, by the rules of any system.
+// absolute returns a path where it is absolute, by the rules of any system.
 func absolute(dir string) string {
 	if filepath.IsAbs(dir) || strings.HasPrefix(dir, "/") || len(dir) > 2 && dir[1] == ':' && (dir[2] == '\\' || dir[2] == '/') {
 		return dir
@@ -150,8 +150,8 @@ func (c Cursor) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(x.b)
 }
 
-// project is the folder among those of the paths that tools were given whose name, as Cursor
-// writes it, is that of the store's folder.
+// project returns the folder whose name, as Cursor writes it, is that of the store's folder. It
+// looks among the folders of the paths that tools were given.
 func (Cursor) project(ctx context.Context, s Store, r *Reading) (string, error) {
 	want, found := strings.Split(s.Name, "/")[1], ""
 	err := r.lines(ctx, s, nil, func(_ int, rec gjson.Result) error {
@@ -170,7 +170,7 @@ func (Cursor) project(ctx context.Context, s Store, r *Reading) (string, error) 
 	return found, err
 }
 
-// ancestor is the folder on the way to an absolute path, or the path itself, of which slug is
+// ancestor returns the folder on the way to an absolute path, or the path itself, of which slug is
 // the name.
 func ancestor(file, slug string) string {
 	if len(file) > MaxPath || absolute(file) == "" {
@@ -189,8 +189,8 @@ func ancestor(file, slug string) string {
 	return ""
 }
 
-// cursorSlug is a path as the name of a folder: whatever is neither letter nor digit is a dash, and
-// the letter of a drive is small.
+// cursorSlug returns a path as the name of a folder. All that is neither letter nor digit is a
+// dash, and the letter of a drive is small.
 func cursorSlug(dir string) string {
 	if len(dir) > 1 && dir[1] == ':' {
 		dir = strings.ToLower(dir[:1]) + dir[1:]
@@ -271,7 +271,7 @@ func (x *cursorReader) record(rec gjson.Result) {
 	}
 }
 
-// pick is the first of the members that is a text.
+// pick returns the first of the members that is a text.
 func pick(v gjson.Result, members ...string) string {
 	for _, m := range members {
 		if text := v.Get(m).Str; text != "" {

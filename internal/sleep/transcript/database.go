@@ -92,9 +92,9 @@ func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {
 	return &BusyError{Path: s.Path()}
 }
 
-// state is what changes whenever a copy of a database would not be whole: the header of the
-// file, which counts changes, that of its log, which is another one when the log is begun
-// again, the time of the file, and whether a transaction is being rolled back.
+// state returns what changes whenever a copy of a database would not be whole: the header of the
+// file, which counts changes, that of its log, which is another one when the log is begun again,
+// the time of the file, and whether a transaction is being rolled back.
 func state(ctx context.Context, root *os.Root, name string) ([]byte, error) {
 	info, err := root.Stat(name)
 	if err != nil {

@@ -76,7 +76,7 @@ func (d Devin) Stores(ctx context.Context, p Places) ([]Store, error) {
 	return out, bad
 }
 
-// workspaces are the folders that Devin's editor was opened with.
+// workspaces returns the folders that Devin's editor was opened with.
 func (Devin) workspaces(ctx context.Context, dir string) []string {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -207,7 +207,7 @@ func (d Devin) session(ctx context.Context, s Store, r *Reading, db *sql.DB, id 
 	return r.Done(x.b)
 }
 
-// chain are the nodes of the active branch, the first one first.
+// chain returns the nodes of the active branch, the first one first.
 func (Devin) chain(ctx context.Context, s Store, db *sql.DB, id string, tip int64) ([]int64, error) {
 	from := "NULL"
 	if ok, _, _, err := hasColumns(ctx, s, db, "message_nodes", "metadata"); err == nil && ok {
@@ -347,7 +347,7 @@ func (d Devin) transcript(ctx context.Context, s Store, r *Reading, name string,
 	return r.Done(x.b)
 }
 
-// devinProject is the longest of the folders in which the first file lies that a tool was given.
+// devinProject returns the longest of the folders that hold the first file that a tool was given.
 func devinProject(doc gjson.Result, folders []string) string {
 	longest := ""
 	doc.Get("steps").ForEach(func(_, step gjson.Result) bool {

@@ -464,13 +464,13 @@ func endedOtherwise(output string) bool {
 	return strings.Contains(end, "\nSignal: ") || strings.Contains(end, "\nError: ")
 }
 
-// geminiOutput is what a call gave to the model.
+// geminiOutput returns what a call gave to the model.
 func geminiOutput(call gjson.Result) string {
 	return call.Get("result.0.functionResponse.response.output").Str
 }
 
-// geminiWords are the user's words of a message: what was typed, where the program has kept
-// it next to what it made of it.
+// geminiWords returns the user's words of a message: what was typed, where the program has kept it
+// next to what it made of it.
 func geminiWords(rec gjson.Result) string {
 	content, typed := rec.Get("content"), rec.Get("displayContent")
 	text := geminiText(content, false)

@@ -79,8 +79,8 @@ func (b *Builder) awaits(record []byte) bool {
 	return found && len(record) <= maxOutput
 }
 
-// Output is what a call that did not fail has shown. The text may be left out where [needsOutput] says
-// that it is not looked at.
+// Output notes what a call that did not fail has shown. The text may be left out where [needsOutput]
+// says that it is not looked at.
 func (b *Builder) Output(id, text string) {
 	if b.turn == nil {
 		return
@@ -107,7 +107,7 @@ func (b *Builder) addText(file, text string, form form) {
 	}
 }
 
-// shownSums are the digests of the lines that a text shows of a file.
+// shownSums returns the digests of the lines that a text shows of a file.
 func shownSums(text string, form form) sums {
 	if len(text) > maxShown {
 		return sums{}
@@ -188,7 +188,7 @@ func (b *Builder) sums(file string, s sums) {
 	b.turn.Lines[name] = append(b.turn.Lines[name], fresh...)
 }
 
-// of is what is known of a file; nil beyond the bounds.
+// of returns what is known of a file, nil beyond the bounds.
 func (l *ledger) of(name string) *held {
 	h := l.held[name]
 	if h == nil {
@@ -269,7 +269,7 @@ func (l *ledger) settle(turns []Turn) {
 	}
 }
 
-// file is the name of a file as it is kept. Secrets go first: a path that is made short may no
+// file returns the name of a file as it is kept. Secrets go first: a path that is made short may no
 // longer look like what has one. Where one is seen only in a part of the path, none of it is kept
 // but what shows that there was one.
 func (b *Builder) file(raw string) string {
@@ -378,8 +378,8 @@ func diffLines(diff string) (out []string, all bool) {
 	return out, true
 }
 
-// patchLines are the lines by file that a patch in the form of apply_patch says were there: those
-// around a change and those that it removes.
+// patchLines returns the lines by file that a patch in the form of apply_patch says were there:
+// those around a change and those that it removes.
 func patchLines(patch string) map[string][]string {
 	out := map[string][]string{}
 	file := ""
@@ -398,8 +398,8 @@ func patchLines(patch string) map[string][]string {
 	return out
 }
 
-// fileIn is the one file that a command does nothing but print lines of: cat, head, tail, nl and
-// sed -n of one file, without anything that a shell replaces. how is the form of them.
+// fileIn returns the one file that a command does nothing but print lines of: cat, head, tail, nl
+// and sed -n of one file, without anything that a shell replaces. how is the form of the lines.
 func fileIn(command string) (file string, how form) {
 	words, plain := shellWords(command)
 	if !plain || len(words) < 2 {
@@ -447,8 +447,8 @@ func printsLines(script string) bool {
 	return is && allDigits(from) && (!two || to == "$" || allDigits(to))
 }
 
-// shellWords are the words of a command. plain: it is one command, without anything that a shell
-// replaces.
+// shellWords returns the words of a command. plain says that it is one command, without anything
+// that a shell replaces.
 func shellWords(command string) (words []string, plain bool) {
 	if len(command) > MaxPath {
 		return nil, false
@@ -484,7 +484,7 @@ func shellWords(command string) (words []string, plain bool) {
 	return words, quote == 0
 }
 
-// inFolder is a file that a command names, which runs in a folder; "" for the project's.
+// inFolder returns a file that a command names, which runs in a folder. The folder is "" for the project's.
 func inFolder(dir, file string) string {
 	if file == "" || dir == "" || path.IsAbs(strings.ReplaceAll(file, `\`, "/")) {
 		return file

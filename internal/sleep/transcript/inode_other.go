@@ -4,5 +4,5 @@ package transcript
 
 import "io/fs"
 
-// inode is the number of a file in its file system; 0: it cannot be told.
+// inode returns the number of a file in its file system, 0 if it cannot be known.
 func inode(fs.FileInfo) uint64 { return 0 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// inode is the number of a file in its file system; 0: it cannot be told.
+// inode returns the number of a file in its file system, 0 if it cannot be known.
 func inode(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Ino)

@@ -203,7 +203,7 @@ type openClawTree struct {
 	err     error
 }
 
-// openClawPlace is where an entry is in the tree. The members are before what was said.
+// openClawPlace returns where an entry is in the tree. The members that say so are before what was said.
 func openClawPlace(rec gjson.Result) (kind string, id, parent gjson.Result) {
 	left := 3
 	rec.ForEach(func(key, v gjson.Result) bool {
@@ -252,7 +252,7 @@ func (t *openClawTree) add(n int, id, parent gjson.Result) {
 	t.numbers, t.parents = append(t.numbers, n), append(t.parents, up)
 }
 
-// active are the numbers of the entries from the first one to the last.
+// active returns the numbers of the entries from the first one to the last.
 func (t *openClawTree) active() (map[int]bool, error) {
 	out := map[int]bool{}
 	for i := len(t.numbers) - 1; i >= 0; i = t.parents[i] { // parents are before

@@ -87,7 +87,7 @@ func (o OpenCode) store(dir, name string) Store {
 	return Store{Source: o.Name(), Root: dir, Name: name, Beside: []string{name + "-wal"}}
 }
 
-// folders are those in which a database may lie.
+// folders returns the folders in which a database may lie.
 func (o OpenCode) folders(p Places) []string {
 	if dir := p.Given[o.Name()]; dir != "" && path.Ext(filepath.ToSlash(dir)) != ".db" {
 		return []string{dir}
@@ -139,8 +139,8 @@ type openCodeSession struct {
 	next bool // of session_v2
 }
 
-// sessions are the sessions of both layouts, in the order of their beginning; one that was
-// moved is read where it is now.
+// sessions returns the sessions of both layouts, in the order of their beginning. It reads a
+// session that was moved where it is now.
 func (d *openCodeDB) sessions(ctx context.Context) ([]openCodeSession, error) {
 	next, err := readColumns(ctx, d.store, d.db, "session_message")
 	if err != nil {
@@ -327,7 +327,7 @@ func (d *openCodeDB) messages(ctx context.Context, b *Builder, s openCodeSession
 	return nil
 }
 
-// openCodeError is the name of what went wrong with a message.
+// openCodeError returns the name of what went wrong with a message.
 func openCodeError(v gjson.Result) string {
 	err := v.Get("error")
 	if !err.Exists() || err.Type == gjson.Null {

@@ -287,7 +287,7 @@ func (x *piSession) user(rec, m gjson.Result) {
 	x.b.Skill(skill, ByRecord)
 }
 
-// piWords are the user's words in a message, and the skill whose body pi has put into it.
+// piWords returns the user's words in a message, and the skill whose body pi has put into it.
 func piWords(text string) (words, skill string) {
 	const fileEnd, skillEnd = "</file>\n", "\n</skill>"
 	if name := textBetween(text, `<file name="`, `"`); name != "" && strings.HasPrefix(text, `<file name="`) {
@@ -332,8 +332,8 @@ func (x *piSession) assistant(n int, m gjson.Result) {
 	}
 }
 
-// call is a call of a tool. Ids of calls come again where the model's server gives no new
-// ones: a call of a record is one of its own.
+// call notes a call of a tool. Ids of calls come again where the model's server gives no new ones,
+// so a call of a record is one of its own.
 func (x *piSession) call(n int, block gjson.Result) {
 	id, name, args := block.Get("id").Str, block.Get("name").Str, block.Get("arguments")
 	call := piCall{key: id + "@" + strconv.Itoa(n)}
@@ -359,7 +359,7 @@ func (x *piSession) call(n int, block gjson.Result) {
 	x.calls[id] = call
 }
 
-// piReplaced are the lines that a call replaces.
+// piReplaced returns the lines that a call replaces.
 func piReplaced(args gjson.Result) []string {
 	out := wholeLines(args.Get("oldText").Str)
 	args.Get("edits").ForEach(func(_, edit gjson.Result) bool {

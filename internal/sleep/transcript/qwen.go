@@ -273,7 +273,7 @@ func (l *qwenLog) call(record string, call, at gjson.Result) {
 	}
 }
 
-// qwenOutput is a form of what a command printed, with the words of the program around it.
+// qwenOutput returns a form of what a command printed, with the words of the program around it.
 func qwenOutput(f form) form {
 	return func(text string) ([]string, bool) {
 		from, to := strings.Index(text, "\nOutput: "), strings.LastIndex(text, "\nError: ")

@@ -49,7 +49,7 @@ func hasColumns(ctx context.Context, s Store, db *sql.DB, table string, columns 
 	return true, true, "", nil
 }
 
-// needColumns is a SchemaError where a table or a column of it is missing.
+// needColumns returns a SchemaError where a table or a column of it is missing.
 func needColumns(ctx context.Context, s Store, db *sql.DB, known, table string, columns ...string) error {
 	ok, there, missing, err := hasColumns(ctx, s, db, table, columns...)
 	switch {

@@ -1,6 +1,6 @@
 package transcript
 
-// Sources are all sources, in the order of their names in documentation.
+// Sources returns all sources, in the order of their names in documentation.
 func Sources() []Source {
 	return []Source{Claude{}, Codex{}, Copilot{}, VSCode{}, Cursor{}, Gemini{}, Qwen{}, OpenCode{}, Pi{}, Devin{}, OpenClaw{}, JSONL{}}
 }

@@ -35,7 +35,7 @@ type Store struct {
 	Note   string   // what the source knows of it from elsewhere, such as the project; the mark has it
 }
 
-// Path is the store's file.
+// Path returns the path of the store's file.
 func (s Store) Path() string { return filepath.Join(s.Root, filepath.FromSlash(s.Name)) }
 
 // Places says where agents keep their stores.
@@ -52,7 +52,7 @@ type Places struct {
 	Projects []string
 }
 
-// data is the folder for data of programs, by the rules of the system.
+// data returns the folder for data of programs, by the rules of the system.
 func (p Places) data() string {
 	switch p.OS {
 	case "windows":
@@ -62,7 +62,7 @@ func (p Places) data() string {
 	return first(p.Env("XDG_DATA_HOME"), filepath.Join(p.Home, ".local", "share"))
 }
 
-// config is the folder for settings of programs, by the rules of the system.
+// config returns the folder for settings of programs, by the rules of the system.
 func (p Places) config() string {
 	switch p.OS {
 	case "windows":
@@ -73,7 +73,7 @@ func (p Places) config() string {
 	return first(p.Env("XDG_CONFIG_HOME"), filepath.Join(p.Home, ".config"))
 }
 
-// root is the folder of a source: the one that the user named, that of a variable, or the
+// root returns the folder of a source: the one that the user named, that of a variable, or the
 // usual one below the home folder.
 func (p Places) root(source, variable string, usual ...string) string {
 	env := ""
@@ -119,8 +119,8 @@ func files(ctx context.Context, source, root, dir string, keep func(name string)
 	return out, errors.Join(err, bad)
 }
 
-// led is the place that dir below root leads to, where it is a link, and that of a single file
-// that somebody named as the root.
+// led returns the place that dir below root leads to, where it is a link. It also returns the place
+// of a single file that the user named as the root.
 func led(root, dir string) (string, string, error) {
 	at := filepath.Join(root, filepath.FromSlash(dir))
 	info, err := os.Lstat(at)

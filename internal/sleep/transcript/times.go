@@ -23,8 +23,8 @@ func instant(v gjson.Result) time.Time {
 	return time.Time{}
 }
 
-// plausible is a time, or none where no session can have been: of such a year a clock or a file
-// is wrong.
+// plausible returns a time, or none where no session can have been. With such a year a clock or a
+// file is wrong.
 func plausible(t time.Time) time.Time {
 	if t.Year() < 2000 || t.Year() > 2200 {
 		return time.Time{}
@@ -32,7 +32,7 @@ func plausible(t time.Time) time.Time {
 	return t
 }
 
-// ofMillis is the time of milliseconds since 1970, or of seconds where the number is below
+// ofMillis returns the time of milliseconds since 1970, or of seconds where the number is below
 // that of March 1973.
 func ofMillis(n float64) time.Time {
 	switch {

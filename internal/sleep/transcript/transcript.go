@@ -72,8 +72,8 @@ type Command struct {
 	Altered bool `json:"altered,omitempty"`
 }
 
-// LineDigest is a digest of a line of a file, of 24 bits: enough to report that a line is not in a
-// file, too little to report what a line was.
+// LineDigest returns a digest of a line of a file, of 24 bits. That is enough to report that a line
+// is not in a file, and too little to report what a line was.
 func LineDigest(line string) uint32 {
 	const odd = 0x9e3779b1 // mixes the upper bits into those that are kept
 	line = strings.TrimRight(line, " \t\r\n")

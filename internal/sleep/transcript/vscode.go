@@ -87,8 +87,8 @@ func (v VSCode) findStores(ctx context.Context, dir string) ([]Store, error) {
 	return out, err
 }
 
-// workspaceFolder is the folder on this machine of a workspace.json; of a workspace of several
-// folders that of its file.
+// workspaceFolder returns the folder on this machine of a workspace.json. For a workspace of
+// several folders it returns that of its file.
 func workspaceFolder(w gjson.Result) string {
 	if folder := filePath(w.Get("folder").Str); folder != "" {
 		return folder
@@ -99,7 +99,7 @@ func workspaceFolder(w gjson.Result) string {
 	return ""
 }
 
-// filePath is the path of a file URI.
+// filePath returns the path of a file URI.
 func filePath(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Path == "" {
@@ -143,7 +143,7 @@ func (v VSCode) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
-// chatShape is what is read of a chat. Whatever else it holds is not even kept in memory.
+// chatShape returns what is read of a chat. The rest is not even kept in memory.
 func chatShape() shape {
 	is := shape{}
 	return shape{
@@ -310,7 +310,7 @@ func (m *mutationLog) apply(op gjson.Result) {
 	}
 }
 
-// on is the shape of the value at a path; nil: it is not read.
+// on returns the shape of the value at a path, nil if it is not read.
 func (s shape) on(at []gjson.Result) shape {
 	for _, key := range at {
 		name := key.Str

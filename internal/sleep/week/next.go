@@ -72,7 +72,7 @@ func (g *gathering) proposals(add func(why, command string)) {
 	}
 }
 
-// rank is the place of an outcome among those that have a proposal.
+// rank returns the place of an outcome among those that have a proposal.
 func rank(o result.NightOutcome) int {
 	return slices.Index([]result.NightOutcome{result.NightCertified, result.NightSupported, result.NightSuggested}, o)
 }

@@ -228,7 +228,7 @@ func (g *gathering) adoptable(ctx context.Context, r *result.Night, t *result.Ni
 	return err == nil
 }
 
-// takenBack is the number of the rollback of an adoption; 0: it is.
+// takenBack returns the number of the rollback of an adoption, 0 if it was not taken back.
 func (g *gathering) takenBack(n int) int {
 	for _, h := range g.history {
 		if h.Kind == adopt.RolledBack && h.Of == n {
@@ -275,7 +275,7 @@ func newRule(r result.NightRule, confirmed bool) result.WeekRule {
 	return out
 }
 
-// broughtBy is a rule as a receipt has it; nothing was noted of one that the user cut out of a proposal.
+// broughtBy returns a rule as a receipt has it. Nothing was noted of a rule that the user cut out of a proposal.
 func broughtBy(r adopt.Rule, claim string) result.WeekRule {
 	var grounds result.NightRule
 	if json.Unmarshal(r.Grounds, &grounds) != nil {

@@ -23,7 +23,7 @@ const (
 	ByPerson     Trust = "person"     // a person wrote or reviewed it in a file: no session has shown it
 )
 
-// Rank is the place of a kind of trust, from 0 for the strongest.
+// Rank returns the place of a kind of trust, from 0 for the strongest.
 func (t Trust) Rank() int {
 	switch t {
 	case ByCommand:

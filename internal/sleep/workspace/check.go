@@ -27,9 +27,9 @@ type Touched struct {
 	Lines  map[string][]uint32 // what it was shown of them before it changed them, see [transcript.Turn]
 }
 
-// TouchedIn is what the turns of a session from one on, up to another one, tell; to is beyond the
-// last. Names are relative to the project with slashes, or absolute. The turns are all of a store's,
-// with their Lines, as harvest.ReadSession reads them: those that are kept have no Lines, and without Lines
+// TouchedIn returns what the turns of a session from one on, up to another one, tell; to is beyond the
+// last. Names are relative to the project with slashes, or absolute. The turns are all of a store's, with
+// their Lines, as harvest.ReadSession reads them. Turns that are kept have no Lines, and without Lines
 // nothing is recorded of what files held.
 func TouchedIn(turns []transcript.Turn, from, to int) Touched {
 	out := Touched{Lines: map[string][]uint32{}}
