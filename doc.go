@@ -76,7 +76,7 @@
 // nothing but failures ([Unmeasurable]), answers that are waited for
 // ([Waiting]), another process ([Locked]), the disk ([Environment]), the user
 // ([Stopped]), or a fault of this package ([Internal]). Its text holds nothing
-// that looks like a secret. Beside an error there may be a result: Train returns
+// that looks like a secret. An error may come with a result: Train returns
 // the summary of every run that was begun. [Examine] returns findings, each with
 // its own error. What was not measured is nil, never 0, and no error of its own.
 //

@@ -156,7 +156,7 @@ func WithSkill[S string | skill.Skill](s S) Option {
 // Memory is what other runs leave to the optimizer of a new one. MemoryOf makes it.
 type Memory = result.Memory
 
-// WithMemory has Train tell its analysts which edits other runs tried in vain, with what was
+// WithMemory has Train show its analysts which edits other runs tried in vain, with what was
 // measured of them, and begin with the meta skill of another optimizer. It is part of the
 // identity of the run by all that it says, and recorded in it: a run that is resumed in its
 // directory has it without this option. An empty memory is as none. Its texts are shown as evidence, between fences and without secrets; a
@@ -300,7 +300,7 @@ func WithOnly(only Only) Option {
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
 // WithOneLook has Compare read all of the split, that many passes as [WithPasses] says (1 if it is
-// not given), and look at what came out once, at the end: at level, between 0 and 1, by an
+// not given), and look at the result once, at the end: at level, between 0 and 1, by an
 // exact test where scores are hard, tasks are on their own and there is one pass. With equal
 // numbers of tasks that finds more than looking all the time; what is read never depends on
 // what was read. The level is part of the identity of the run. 0: it looks as it goes.

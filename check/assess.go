@@ -72,7 +72,7 @@ type Evidence struct {
 // that nothing was measured; the reply to a request that its Usable refuses is
 // one.
 //
-// Command runs a command by Carry, which knows its Execute and its reward, and tells
+// Command runs a command by Carry, which knows its Execute and its reward, and gives
 // it what is expected only if that is meant to be, see Told. It is called once at a
 // time. Judge may be called concurrently.
 type Means struct {

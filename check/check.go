@@ -189,8 +189,8 @@ func andFolder(n Needs) string {
 
 // Score scores an answer to t by the checks of t, or by those of the set if t
 // has none. Checks of t that cannot be read score 0 with the reason, and so do
-// those that need Assess, and a pattern that runs out of time; Check and Needs tell
-// of the first two beforehand. Assess has an error instead of such a score.
+// those that need Assess, and a pattern that runs out of time; Check and Needs report
+// the first two beforehand. Assess has an error instead of such a score.
 func (s *Suite) Score(answer string, t task.Task) score.Score {
 	p, err := s.selectProgram(t)
 	if err != nil {

@@ -51,7 +51,7 @@ type Command struct {
 	// Execute runs before the command, see Carry. Nil: nothing does.
 	Execute *Execution `json:"execute,omitempty"`
 
-	// What Carry tells run of the step that it passes to it: Untrusted of an Execute,
+	// What run learns from Carry about the step that it gets: Untrusted of an Execute,
 	// which must be given nothing whatever it names; Executed, how that ended, of the
 	// command behind it.
 	Untrusted bool           `json:"-"`

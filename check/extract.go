@@ -144,7 +144,7 @@ func (r extraction) label() string {
 	return r.name + ":" + excerpt(r.argument, 80)
 }
 
-// Finds reports whether a rule finds an answer in a reply, rather than all of it standing
+// Finds reports whether a rule finds an answer in a reply, rather than takes all of it
 // for one. A pattern that runs out of time has found none.
 func (e *Extractor) Finds(reply string) bool {
 	for _, r := range e.rules {

@@ -33,7 +33,7 @@ type judge func(answer string, gold []string) verdict
 // within its suite. An error says that nothing was measured.
 type look func(ctx context.Context, s *subject, id string) (verdict, error)
 
-// maxSaw is how much of what a check judged is told, in characters.
+// maxSaw is how much of what a check judged is reported, in characters.
 const maxSaw = 200
 
 // node is a compiled check.
@@ -52,7 +52,7 @@ type node struct {
 	commands   []Command // what it runs
 	judgeCalls int       // that it puts to a judge
 	judge      judge
-	look       look   // in place of judge
+	look       look   // instead of judge
 	subject    string // what holds of it; "" = the answer
 	inside     bool   // it looks for gold within the answer
 	list       bool   // it may need all of gold at once
@@ -247,7 +247,7 @@ func (n *node) component(v verdict) score.Component {
 	}
 }
 
-// feedback tells the analysts what each failed check expected. A check that
+// feedback reports to the analysts what each failed check expected. A check that
 // passes, and one that is merely reported, says nothing.
 func (p *program) feedback(s score.Score, details []string) string {
 	var b strings.Builder

@@ -45,7 +45,7 @@ func (c *Command) Lint(trusted bool, scripts []string) []string {
 }
 
 var (
-	// loadsWork finds how graders come to run what they grade.
+	// loadsWork finds how graders run what they grade.
 	loadsWork = pattern.New(`sys\.path\.(?:insert|append|extend)|\brunpy\.|\bimportlib\.|\b(?:exec|eval)\(open|\b(?:pickle|joblib)\.loads?\(|` +
 		`(?:sys\.executable|["'](?:python|node|ruby|perl|bash|sh)[\d.]*["'])\s*,\s*["'][^"'/\-$\s]`)
 	// required finds the modules of code for node that is written out: it looks for
@@ -93,7 +93,7 @@ func (c *Command) programs(scripts []string) [][]string {
 	return all
 }
 
-// shellLike tells scripts for a shell from those in other languages.
+// shellLike distinguishes scripts for a shell from those in other languages.
 func shellLike(s string) bool {
 	if first, _, _ := strings.Cut(s, "\n"); strings.HasPrefix(first, "#!") {
 		return strings.HasSuffix(strings.TrimSpace(first), "sh")

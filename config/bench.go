@@ -31,7 +31,7 @@ func (l *loader) benchLayer(ctx context.Context) error {
 		return problemAt(l.origins["bench.name"], "bench.name", err.Error(), "a name of `skillopt bench list`, or a folder such as ./my-bench")
 	}
 	if f.Path != "" {
-		bench["name"] = f.Path // whoever opens it later starts from another folder
+		bench["name"] = f.Path // the one that opens it later starts from another folder
 	}
 	way, _ := bench["scoring"].(string)
 	_, scoring, err := f.ScoredBy(way)
@@ -170,7 +170,7 @@ func variableIn(v any, key string) (string, bool) {
 	return "", false
 }
 
-// benchGuide has analysts told what the folder says of the domain.
+// benchGuide passes what the folder says of the domain to the analysts.
 func (l *loader) benchGuide(f *folder.Folder) error {
 	if !f.Has(folder.FileGuide) {
 		return nil

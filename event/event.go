@@ -83,7 +83,7 @@ type StepDone struct {
 }
 
 // CandidateJudged reports what the gate said of one of several candidates of a
-// step. Which one is taken, StepDone tells.
+// step. StepDone says which one is taken.
 type CandidateJudged struct {
 	Epoch      int      `json:"epoch"`
 	Step       int      `json:"step"`

@@ -8,7 +8,7 @@ import (
 // Foresight follows a strict comparison while its answers come in, in any order,
 // and knows from when on those that are still missing cannot change whether the
 // candidate is accepted, whatever they turn out to be, and however many of them
-// are never measured. The one who works with the skill that comes out need not wait
+// are never measured. The one who works with the resulting skill need not wait
 // for the last of them.
 //
 // It says nothing about the rest of the verdict: scores, reason, and whether the

@@ -59,7 +59,7 @@ func countDraws(readings []Reading) map[Arm]int {
 	return draws
 }
 
-// Observe measures the candidate and accepts it whatever comes out; the best is
+// Observe measures the candidate and accepts it whatever the result; the best is
 // the highest score. A candidate that was measured on too few items is accepted
 // too, and never the best.
 type Observe struct{}

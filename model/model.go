@@ -165,7 +165,7 @@ type Response struct {
 	Fingerprint string           `json:"fingerprint,omitempty"` // system fingerprint, if any
 
 	// StopSequence is the sequence before which an answer with FinishStop ended, as
-	// far as that is told; "" = the answer came to its own end, or no one says.
+	// far as that is reported; "" = the answer ended by itself, or no one says.
 	StopSequence string `json:"stop_sequence,omitempty"`
 	// CostUSD is what the provider says that the call cost, nil if it does not say. It
 	// is no part of the answer.

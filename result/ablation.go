@@ -122,7 +122,7 @@ type NotWorse struct {
 	Unanswered BothUnanswered `json:"unanswered,omitzero"` // answers of the whole skill (old) and of the pruned one (new)
 }
 
-// Words says in one sentence what the certificate of a pruned skill comes to.
+// Words says in one sentence what the certificate of a pruned skill amounts to.
 func (p *Pruned) Words() string {
 	c := p.Certificate
 	if c == nil {

@@ -76,7 +76,7 @@ type SeedNoise struct {
 	Advice        string `json:"advice,omitempty"`
 }
 
-// Reported is the best skill's score on the selection split, told in three ways.
+// Reported is the best skill's score on the selection split, given in three ways.
 type Reported struct {
 	Metric           string  `json:"metric"`
 	Pooled           float64 `json:"pooled"`   // mean of all evaluations, each item counting once, and each cluster

@@ -18,7 +18,7 @@ const (
 	OverTheseTasks = "these_tasks"
 )
 
-// Comparison is what comparing two skills came to. It is the document that
+// Comparison is the result of comparing two skills. It is the document that
 // `compare --json` prints and comparison.json holds. Differences are B - A, in
 // points of the score from 0 to 1. What was not measured is null.
 type Comparison struct {
@@ -42,7 +42,7 @@ type Comparison struct {
 	Margin     float64  `json:"margin"`     // the largest difference that does not matter
 
 	// Look is the only look of a comparison that was to look once; null of the others, and where
-	// it did not come to the look. Difference, Low and High are there all the same: they hold
+	// it did not reach the look. Difference, Low and High are there all the same: they hold
 	// at any number of looks, and say less.
 	Look *ComparisonLook `json:"look,omitempty"`
 

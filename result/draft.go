@@ -28,7 +28,7 @@ type DraftedTriggers struct {
 
 // Dropped counts the drafts that were not kept for one reason.
 type Dropped struct {
-	Reason  string `json:"reason"` // goes on after "drafts that": "quote the rule that they test"
+	Reason  string `json:"reason"` // continues after "drafts that": "quote the rule that they test"
 	N       int    `json:"n"`
 	Example string `json:"example,omitempty"` // what was wrong with the first of them
 }
@@ -36,7 +36,7 @@ type Dropped struct {
 // Drafted is what the record of a draft holds.
 type Drafted struct {
 	Triggers bool          `json:"triggers"` // they are trigger tasks
-	Asked    int           `json:"asked"`    // so many tasks were wanted; 0: not known
+	Asked    int           `json:"asked"`    // that many tasks were wanted; 0: not known
 	Kept     int           `json:"kept"`
 	Doubtful int           `json:"doubtful"` // kept, with something for a reviewer to look at
 	Tasks    []DraftedTask `json:"tasks"`
@@ -61,7 +61,7 @@ type DraftedTask struct {
 
 // FallenDraft is a draft that was not kept.
 type FallenDraft struct {
-	Reason string `json:"reason"` // goes on after "drafts that"
+	Reason string `json:"reason"` // continues after "drafts that"
 	Detail string `json:"detail,omitempty"`
 	Prompt string `json:"prompt,omitempty"` // its beginning
 }

@@ -2,7 +2,7 @@ package result
 
 // Failure is what a command that failed says with --json, as one line on standard error.
 type Failure struct {
-	Error    string    `json:"error"` // all of it, as it is told without --json
+	Error    string    `json:"error"` // all of it, as it is reported without --json
 	ExitCode int       `json:"exit_code"`
 	Problems []Problem `json:"problems"` // at least one
 }

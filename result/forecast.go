@@ -21,7 +21,7 @@ type Forecast struct {
 	Unknown []string `json:"unknown,omitempty"`
 	// Basis says what the figures rest on: "estimated" (prompts as they will be,
 	// replies of a usual length), "learned" (the same, and what runs of other
-	// configurations tell) or "measured" (the record of this run or an earlier one of the
+	// configurations show) or "measured" (the record of this run or an earlier one of the
 	// same configuration).
 	Basis   string   `json:"basis"`
 	Learned *Learned `json:"learned,omitempty"` // of basis "learned" only

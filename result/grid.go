@@ -2,11 +2,11 @@ package result
 
 import "github.com/seed-f4525e22/skillopt/score"
 
-// Grid is what all tasks of a run came to with all the skills that were tried on them.
+// Grid holds the results of all tasks of a run with all the skills that were tried on them.
 type Grid struct {
 	RunDir  string       `json:"run_dir"`
 	Columns []GridColumn `json:"columns"` // in the order of the run
-	Tasks   []GridTask   `json:"tasks"`   // of a split together, in the order in which the run came to them
+	Tasks   []GridTask   `json:"tasks"`   // of a split together, in the order in which the run reached them
 
 	Problems []string `json:"problems,omitempty"` // files that were damaged or gone: their columns are missing
 }
@@ -29,7 +29,7 @@ type GridColumn struct {
 }
 
 // GridTask is a row of a Grid: a task of a split (in folds, where train and selection tasks are
-// the same, it has two). What cannot be told is null.
+// the same, it has two). What cannot be determined is null.
 type GridTask struct {
 	ID          string   `json:"id"`
 	Type        string   `json:"type,omitempty"`

@@ -64,7 +64,7 @@ type NightRow struct {
 	Tokens   int64        `json:"tokens"`   // input and output of its runs
 }
 
-// NightCount is how many documents of a night came to an outcome.
+// NightCount is how many documents of a night had an outcome.
 type NightCount struct {
 	Outcome NightOutcome `json:"outcome"` // "": not begun
 	N       int          `json:"n"`

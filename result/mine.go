@@ -1,6 +1,6 @@
 package result
 
-// Mine is what sessions of agents came to as tasks.
+// Mine is the result of mining tasks from sessions of agents.
 type Mine struct {
 	RunDir    string     `json:"run_dir"` // its record
 	Simulated bool       `json:"simulated"`
@@ -35,7 +35,7 @@ type MineFunnel struct {
 
 // MineCount is how often a reason was met.
 type MineCount struct {
-	Reason   string        `json:"reason"` // goes on after "sessions that" or "tasks that"
+	Reason   string        `json:"reason"` // continues after "sessions that" or "tasks that"
 	N        int           `json:"n"`
 	Examples []MineExample `json:"examples,omitempty"` // the first ones, at most three
 }

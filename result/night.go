@@ -50,7 +50,7 @@ type Night struct {
 
 	Adopted []NightAdopted `json:"adopted"` // the evidence for what was adopted before, of the documents that the night has worked on
 
-	// Forecast is what the night was expected to take when it had mined; null: no one was told, or nothing was to do.
+	// Forecast is what the night was expected to take when it had mined; null: no one was to learn of it, or nothing was to do.
 	Forecast *NightForecast `json:"forecast,omitempty"`
 
 	Spent NightSpent            `json:"spent"`  // of all its runs
@@ -67,7 +67,7 @@ type NightForecast struct {
 	Basis  string    `json:"basis"`         // as that of a Forecast; "": nothing is trained
 	// Unknown says what no one knows and is in no figure, such as the tokens of an agent that has carried out no task yet.
 	Unknown []string `json:"unknown"`
-	// Tokens is the ceiling of a night whose limits say nothing, unless the default is lower; null: the default, since no run has told
+	// Tokens is the ceiling of a night whose limits say nothing, unless the default is lower; null: the default, since no run has shown
 	// how long replies are, or something is unknown.
 	Tokens *int64 `json:"tokens_needed"`
 }
@@ -177,11 +177,11 @@ type NightJudging struct {
 	Share    *float64          `json:"share"`    // of Pairs; null: there are none
 	Needs    float64           `json:"needs"`    // of Share
 	Usable   *bool             `json:"usable"`   // null: there was nothing to try it on, or it was not tried
-	Examples []NightUnresolved `json:"examples"` // pairs that it did not tell apart, at most three
+	Examples []NightUnresolved `json:"examples"` // pairs that it did not distinguish, at most three
 	Run      string            `json:"run,omitempty"`
 }
 
-// NightUnresolved is a pair of answers that a judge did not tell apart.
+// NightUnresolved is a pair of answers that a judge did not distinguish.
 type NightUnresolved struct {
 	Task      string  `json:"task"`
 	Corrected float64 `json:"corrected"` // scores

@@ -15,7 +15,7 @@ const (
 	NightNoData          NightOutcome = "no_data"          // no session had a task
 	NightTooFewTasks     NightOutcome = "too_few_tasks"    // fewer than anything can be learned from
 	NightNotReplayable   NightOutcome = "not_replayable"   // there are tasks, and none can be carried out again
-	NightJudgeUnusable   NightOutcome = "judge_unusable"   // the judge cannot distinguish the answers that the sessions tell apart
+	NightJudgeUnusable   NightOutcome = "judge_unusable"   // the judge cannot distinguish answers that differ according to the sessions
 	NightModelUnhealthy  NightOutcome = "model_unhealthy"  // a model gave nothing but failures
 	NightBudget          NightOutcome = "budget"           // a ceiling of limits was reached
 	NightWaitingForReply NightOutcome = "waiting"          // questions are written, and their answers are not there
@@ -67,7 +67,7 @@ type NightItemFile struct {
 	SHA      string `json:"proposed_sha"` // of the text
 }
 
-// NightDiagnostics are what each judged task of a night came to, in both arms. It is diagnostics.json.
+// NightDiagnostics are the results of each judged task of a night, in both arms. It is diagnostics.json.
 type NightDiagnostics struct {
 	Format int                `json:"format"`
 	Night  string             `json:"night"`
@@ -82,7 +82,7 @@ type NightDiagnosed struct {
 	Run    string   `json:"run"`
 	Arm    string   `json:"arm"` // live, proposed
 	ID     string   `json:"id"`
-	Kind   string   `json:"kind"` // by what its outcome is known: command, files, correction, rubric
+	Kind   string   `json:"kind"` // how its outcome is known: command, files, correction, rubric
 	Status string   `json:"status"`
 	Hard   *float64 `json:"hard"` // null: not measured
 	Soft   *float64 `json:"soft"`

@@ -38,7 +38,7 @@ type Noise struct {
 const NoiseFile = "noise.json"
 
 // NoiseFloor is a Noise with how sure its figures are. Ends of intervals are null where the
-// tasks are too few to tell.
+// tasks are too few to show them.
 type NoiseFloor struct {
 	Noise
 

@@ -2,7 +2,7 @@ package result
 
 import "github.com/seed-f4525e22/skillopt/trajectory"
 
-// Rescore is what the recorded answers of a run come to under other checks, or another
+// Rescore is how the recorded answers of a run score under other checks, or another
 // extraction. Nothing of the run is changed, and no model is asked.
 type Rescore struct {
 	RunDir    string          `json:"run_dir"`

@@ -99,7 +99,7 @@ func (s *Summary) runScore(of *Score, split string) RunScore {
 	return NewRunScore(of.Soft, string(score.Soft), of.N, of.N, split, of.Unanswered)
 }
 
-// metric returns by which score the run is told: the soft one where that alone decides.
+// metric returns by which score the run is reported: the soft one where that alone decides.
 func (s *Summary) metric() string {
 	if r := s.Best.Reported; s.Certificate != nil && s.Certificate.Metric == string(score.Soft) || r != nil && r.Metric == string(score.Soft) {
 		return string(score.Soft)

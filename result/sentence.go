@@ -11,7 +11,7 @@ import (
 
 // Sentence says in one line the result of a run: the test scores of the seed skill and of
 // the best one, from 0 to 1, on how many tasks, and whether the difference is certified. A
-// run without test scores tells those of the tasks that judged, and that they chose the
+// run without test scores names those of the tasks that judged, and says that they chose the
 // skill. Scores are hard scores; soft ones, which are named, where those alone decide. It is
 // "" if nothing was measured.
 func (s *Summary) Sentence() string {

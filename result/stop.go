@@ -35,7 +35,7 @@ type Stop struct {
 	Idle   int      `json:"idle,omitempty"`   // patience: steps in a row that gained nothing
 
 	// Of evidence: the most that could still be gained, on how many tasks (clusters count as
-	// one), the gain that the tasks tell from changing answers (0: none changed; nil: no skill
+	// one), the gain that the tasks distinguish from changing answers (0: none changed; nil: no skill
 	// could show a change), and on how
 	// many tasks a gain is needed before it is hardly chance.
 	Left  *float64 `json:"left,omitempty"`

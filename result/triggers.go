@@ -41,7 +41,7 @@ type LoadRate struct {
 	// Low and High are the 95 % interval of the rate (Wilson) over tasks like these.
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
-	// SE is the standard error of the rate over tasks like these; null: one task tells none;
+	// SE is the standard error of the rate over tasks like these; null: one task shows none;
 	// 0 where all were alike, which the interval does not take for certain.
 	SE *float64 `json:"se"`
 }

@@ -5,7 +5,7 @@ import "time"
 // WeekFormat is that of a Week.
 const WeekFormat = 1
 
-// Week is what nights of some days came to, what waits for the user, and how fares what was adopted. It is `week` in what `sleep
+// Week holds the results of nights of some days, what waits for the user, and how what was adopted fares. It is `week` in what `sleep
 // status --json` prints, and of which `sleep status` shows the most. What is not known is null.
 type Week struct {
 	Format    int            `json:"format"`

@@ -99,7 +99,7 @@ type Control string
 const (
 	Fixed      Control = "fixed"      // the schedule
 	Autonomous Control = "autonomous" // the optimizer model, step by step
-	None       Control = "none"       // nobody: there is no budget
+	None       Control = "none"       // no one: there is no budget
 )
 
 // ParseControl reads the name of a control or one of its aliases; empty means

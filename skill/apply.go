@@ -13,13 +13,13 @@ const previewLength = 200
 // the regions, edits SKILL.md alone, has no budget and allows MaxBytes.
 type ApplyOptions struct {
 	Budget      int   // edits that may be applied at most, in all files together; 0 = no limit
-	MaxBytes    int   // largest file that may come out; 0 = the constant MaxBytes
+	MaxBytes    int   // largest file that may result; 0 = the constant MaxBytes
 	Unprotected bool  // as in skillrl: no front matter, no regions, markers in content stay
 	Scope       Scope // the files that may be changed and added
 
 	// Only is the region that edits are confined to; "" = that of Scope. An edit that would
 	// change anything else ends as SkippedOutsideRegion, and so does every edit of a document
-	// whose region cannot be told.
+	// whose region cannot be determined.
 	Only Region
 }
 

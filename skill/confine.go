@@ -10,7 +10,7 @@ import (
 // SKILL.md: what a scope with a region allows.
 
 // WithRegion returns the scope in which a part of SKILL.md alone may change, and no other
-// file; "" is the whole of it. A document that has no such region, or none that can be told
+// file; "" is the whole of it. A document that has no such region, or none that can be determined
 // for certain, stays as it is.
 func (s Scope) WithRegion(r Region) Scope {
 	s.region = r
@@ -42,7 +42,7 @@ func (s Scope) Protected(text string) [][2]int {
 // Confine returns the text that a SKILL.md may become of one that was written again: after,
 // or before with what the region of the scope holds in after. Outside of the region both have
 // to be equal but for line ends and white space at ends of lines, which stay as before has
-// them. The error says what is not equal, or why no region can be told.
+// them. The error says what is not equal, or why no region can be determined.
 func (s Scope) Confine(before, after string) (string, error) {
 	if s.region == "" {
 		return after, nil
@@ -128,7 +128,7 @@ func (k kind) outOfRegion(text string, l learnedSpan) int {
 }
 
 // CheckRegion reports why SKILL.md of sk cannot be trained within the region of the scope:
-// there is none, or it cannot be told. With guidance, a slow-update region that lies
+// there is none, or it cannot be determined. With guidance, a slow-update region that lies
 // elsewhere is a reason too, and with notes an appendix. The error is ErrNoRegion or a
 // *RegionError.
 func (s Scope) CheckRegion(sk Skill, guidance, notes bool) error {

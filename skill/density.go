@@ -2,7 +2,7 @@ package skill
 
 import "strings"
 
-// directiveWords are the words that tell the agent to do something without
+// directiveWords are the words that instruct the agent to do something without
 // fail, as in SkillOpt.
 var directiveWords = []string{"always", "critical", "ensure", "must", "never", "only", "prefer", "verify"}
 

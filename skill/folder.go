@@ -123,7 +123,7 @@ type Content struct {
 }
 
 // Contents returns the files next to SKILL.md, sorted by path: those that are text with
-// their texts, as long as these come to no more than room bytes in all. One that does
+// their texts, as long as these amount to no more than room bytes in all. One that does
 // not fit is left without its text, and a shorter one behind it may fit.
 func (s Skill) Contents(room int) []Content {
 	var out []Content

@@ -66,7 +66,7 @@ func LearnedText(text string) (string, error) {
 
 // InjectLearned returns text with an empty learned region as its last paragraph, or as it
 // is when it has one. All of text stays, byte for byte, before the region. Errors are
-// *RegionError: of a region that cannot be told, and of code that is open at the end.
+// *RegionError: of a region that cannot be determined, and of code that is open at the end.
 func InjectLearned(text string) (string, error) {
 	switch _, err := learnedIn(text); {
 	case err == nil:

@@ -103,7 +103,7 @@ func (r *mdReader) innermost() int {
 	return r.items[len(r.items)-1]
 }
 
-// inCode reports whether a line belongs to the open code block, and closes it if so told.
+// inCode reports whether a line belongs to the open code block, and closes it if the line ends it.
 func (r *mdReader) inCode(l mdLine, rest string) bool {
 	switch {
 	case r.raw:

@@ -37,7 +37,7 @@ const (
 	RuleLink        Rule = "link"   // to a file that is not there
 	RuleScript      Rule = "script" // that cannot be started by its name
 	RuleSecret      Rule = "secret"
-	RuleRegion      Rule = "region" // markers of a learned region that cannot be told
+	RuleRegion      Rule = "region" // markers of a learned region that cannot be determined
 )
 
 // Finding is something odd about a skill.
@@ -139,7 +139,7 @@ func (l *linter) frontMatter(folder string) {
 	inner := frontMatterYAML(doc.Head)
 	fields := map[string]any{}
 	if _, err := yamlx.Decode([]byte(inner), &fields); err != nil {
-		return // Parse has told
+		return // Parse has reported it
 	}
 	at := func(key string) int { return 1 + keyLine(inner, key) }
 	l.name(doc.Name, folder, at("name"))

@@ -89,7 +89,7 @@ func (l *linter) link(file string, line int, target string, missing Severity) {
 	beside, fromRoot := path.Join(path.Dir(file), target), path.Clean(target)
 	switch {
 	case inEvals(beside), inEvals(fromRoot): // they are no part of what is loaded
-	case l.hasPath(beside), l.hasPath(fromRoot): // agents are told paths from the skill's folder
+	case l.hasPath(beside), l.hasPath(fromRoot): // agents get paths from the skill's folder
 	case strings.HasPrefix(beside, "../") && strings.HasPrefix(fromRoot, ".."):
 		l.add(file, line, LintWarning, RuleLink, "%q leads out of the skill's folder, of which alone agents get the files", cut(target, maxPath))
 	default:

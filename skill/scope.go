@@ -23,7 +23,7 @@ type Scope struct {
 	region      Region // "": no part of SKILL.md alone
 }
 
-// Why a scope cannot be had, besides ErrNotUTF8 and ErrTooLarge.
+// Why a scope cannot be had, apart from ErrNotUTF8 and ErrTooLarge.
 var (
 	ErrPattern   = errors.New("no pattern of paths in the skill: want names, *, ? and [...] between slashes, and ** for any folders")
 	ErrNoMatch   = errors.New("no file of the skill matches it")

@@ -48,7 +48,7 @@ func Plain(text string) string {
 // document before it stay byte for byte as they are there.
 func PlainLines(before, after string) string { return newLines(before, after, Plain) }
 
-// newLines cleans those lines of after that do not be in before.
+// newLines cleans those lines of after that are not in before.
 func newLines(before, after string, clean func(string) string) string {
 	if clean(after) == after {
 		return after

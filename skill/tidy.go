@@ -153,7 +153,7 @@ func (f fitted) placeAfter(i int) place {
 
 func (f fitted) plain() string { return f.indentLines(f.lines, "") }
 
-// placeInItem returns what placeAfter does for a text that was indented, so that it tells in which item it lies.
+// placeInItem returns what placeAfter does for a text that was indented, so that it shows in which item it lies.
 func (f fitted) placeInItem(i, k int) place {
 	for f.doc.lines[k].owner >= 0 && f.shift < f.doc.lines[k].body && (f.first().kind != itemLine || f.shift < f.doc.lines[k].indent) {
 		k = f.doc.lines[k].owner

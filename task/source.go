@@ -183,7 +183,7 @@ func (s source) open(ctx context.Context, use func(*bufio.Reader) error) (err er
 	return s.unread(err)
 }
 
-// unread tells a file that is none, or too large, from a fault of the system.
+// unread distinguishes a file that is none, or too large, from a fault of the system.
 func (s source) unread(err error) error {
 	var own *disk.Error
 	switch {

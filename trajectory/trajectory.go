@@ -23,7 +23,7 @@ type Turn struct {
 	Observation string `json:"observation,omitempty"`
 }
 
-// Kind tells the shapes of a Turn apart. The zero value is a message.
+// Kind distinguishes the shapes of a Turn. The zero value is a message.
 type Kind string
 
 const (

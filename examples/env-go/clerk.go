@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// clerk stands in for a language model, so that the example runs without a key.
+// clerk replaces a language model, so that the example runs without a key.
 // It keeps a convention only when the skill states it.
 type clerk struct{}
 

@@ -17,12 +17,12 @@ import (
 // by "lookup NAME" and ends with "answer TEXT". It holds no state of its own, so
 // that rollouts may run side by side.
 type stockroom struct {
-	turns int // after so many the target has failed
+	turns int // after that many the target has failed
 }
 
 var _ task.Env = stockroom{}
 
-// card is what is known of a product. It stands in the task's data.
+// card is what is known of a product. It is in the task's data.
 type card struct {
 	Stock int    `json:"stock"`
 	Kilos string `json:"kilos"`

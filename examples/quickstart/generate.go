@@ -6,7 +6,7 @@
 //
 // Each task is a short document and a question about it. The answers follow
 // house rules that neither the documents nor the starting skill state; they
-// stand in the functions below, one a kind of task.
+// are in the functions below, one a kind of task.
 package main
 
 import (

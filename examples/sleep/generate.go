@@ -5,7 +5,7 @@
 //	go run generate.go
 //
 // In each the user asks about a document, the agent answers in a form that the house does not
-// want, the user says so, and the second answer is taken. The forms stand in the functions
+// want, the user says so, and the second answer is taken. The forms are in the functions
 // below, one a kind of question; the documents and CLAUDE.md do not state them.
 package main
 

@@ -70,7 +70,7 @@ const (
 // Info is what is known of an installed agent.
 type Info struct {
 	Name      string
-	Version   string // as the program tells it, "" if it does not
+	Version   string // as the program reports it, "" if it does not
 	Tested    string // the version that the adapter was measured with
 	Path      string // where the program is
 	Abilities Abilities
@@ -185,7 +185,7 @@ func (a *Agent) Name() string { return a.adapter.name }
 // Abilities returns what the agent can be asked for.
 func (a *Agent) Abilities() Abilities { return a.adapter.abilities }
 
-// detectTime bounds how long a program may take to tell its version. Some unpack
+// detectTime bounds how long a program may take to report its version. Some unpack
 // themselves when they are first called.
 const detectTime = 60 * time.Second
 

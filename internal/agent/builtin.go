@@ -143,7 +143,7 @@ func (b *builtin) work(ctx context.Context, calls []model.ToolCall) (model.Messa
 	return model.Message{Role: model.ToolRole, Parts: parts}, nil
 }
 
-// system tells the model what it is, and of the skill what an agent would find
+// system says to the model what it is, and of the skill what an agent would find
 // in its list of skills.
 func (b *builtin) system() string {
 	text := "You are an agent that works in a folder of files. Solve the task that the user gives you with the tools read, write, edit and bash. " +
@@ -166,7 +166,7 @@ func (b *builtin) system() string {
 		b.job.SkillName, about, SkillPath(b.job.SkillName))
 }
 
-// otherDocuments tells the model of what lies next to the trained document: documents as they are,
+// otherDocuments informs the model of what lies next to the trained document: documents as they are,
 // and of skills what an agent would find in its list of them.
 func (b *builtin) otherDocuments() string {
 	var text strings.Builder
@@ -185,7 +185,7 @@ func (b *builtin) otherDocuments() string {
 	return text.String()
 }
 
-// ToldBuiltin returns what the builtin agent tells its model with any task: its system message and its tools,
+// ToldBuiltin returns what the builtin agent gives its model with any task: its system message and its tools,
 // one a line, with their parameters. The only part of the job that counts is what it is given to read.
 func ToldBuiltin(j Job) (system, list string) {
 	if j.SkillName == "" {

@@ -261,7 +261,7 @@ func (c *claudeReader) usage(e claudeEvent) (trajectory.Usage, bool) {
 	return c.sum(), false
 }
 
-// sum adds up what the messages told.
+// sum adds up what the messages reported.
 func (c *claudeReader) sum() trajectory.Usage {
 	var sum trajectory.Usage
 	for _, u := range c.seen {

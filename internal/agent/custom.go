@@ -44,7 +44,7 @@ const (
 	FormatJSONL = "jsonl" // events, one JSON object a line
 )
 
-// Success says when a run of a custom agent came to its end. Without it, exit
+// Success says when a run of a custom agent reached its end. Without it, exit
 // code 0 does, and the event End if it is described.
 type Success struct {
 	Exit []int `yaml:"exit"` // codes that are good; none = 0

@@ -23,7 +23,7 @@ type Mode string
 // The modes.
 const (
 	Native Mode = "native" // it discovers the skill by itself, or does not
-	Read   Mode = "read"   // the prompt tells it to read the skill first
+	Read   Mode = "read"   // the prompt asks it to read the skill first
 	File   Mode = "file"   // it is a file of the workspace that agents read by themselves
 )
 
@@ -37,7 +37,7 @@ type Job struct {
 
 	// Workspace is the folder that the agent works in, absolute and there
 	// already. The skill, and images that the agent cannot be given otherwise,
-	// are written into it; what it holds besides is the caller's.
+	// are written into it; what else it holds is the caller's.
 	Workspace string
 	// Home is an empty folder for the agent's own files, absolute, there already
 	// and not inside Workspace.
@@ -50,7 +50,7 @@ type Job struct {
 	Documents []Document  // what lies next to it, in this order
 
 	Model    string
-	Context  int       // tokens that the model takes, for agents that can be told; 0 = as they think
+	Context  int       // tokens that the model takes, for agents that accept this number; 0 = as they think
 	Endpoint *Endpoint // where the model is; nil = the agent's own login
 	// Tools is a server of tools that the agent is to use, which Abilities.Tools says whether it can; nil: none.
 	Tools *Endpoint
@@ -116,7 +116,7 @@ type Report struct {
 	// UsageKnown reports that Usage is complete. If it is not, Usage is what was
 	// seen and a lower bound.
 	UsageKnown bool
-	Calls      int    // answers of a model that can be seen in the events; 0 = none, or not told
+	Calls      int    // answers of a model that can be seen in the events; 0 = none, or not reported
 	Model      string // that answered, as the agent names it
 
 	// Written are the files that were put into the workspace before the agent

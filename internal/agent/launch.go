@@ -28,8 +28,8 @@ type launch struct {
 	env    []string
 	stdin  string // the prompt unless the adapter says otherwise
 
-	// ask has the program tell something of itself, and returns what it printed;
-	// nothing if it could not tell.
+	// ask has the program report something of itself, and returns what it printed;
+	// nothing if it could not.
 	ask func(args ...string) ([]byte, error)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // maxLine is the longest event that is read. Of a longer one the start is kept,
-// which tells its kind.
+// which shows its kind.
 const maxLine = 16 << 20
 
 // longStart is how much of a line that is too long the reader gets.

@@ -26,7 +26,7 @@ type reader interface {
 	line(r *record, text []byte, whole bool)
 }
 
-// record is what the events of a run have told so far.
+// record is what the events of a run have reported so far.
 type record struct {
 	turns  []trajectory.Turn
 	left   int            // turns left out of the middle
@@ -51,7 +51,7 @@ type record struct {
 	unstarted string          // what the shell gave instead of one
 }
 
-// fault is a failure of what is under the agent, as its events tell it.
+// fault is a failure of what is under the agent, as its events report it.
 type fault struct {
 	code   model.Code
 	status int

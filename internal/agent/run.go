@@ -50,7 +50,7 @@ func (a *Agent) run(ctx context.Context, j Job) (Report, error) {
 	} else {
 		err = a.runProgram(ctx, j, prompt, &rep)
 	}
-	if err == nil && rep.Status == "" { // it was stopped before it came to anything
+	if err == nil && rep.Status == "" { // it was stopped before it had any result
 		err = context.Cause(ctx)
 	}
 	rep.scrub(secrets(j))
@@ -150,7 +150,7 @@ func (a *Agent) confine(j Job, read []string, login string) *sandbox.Confine {
 	return c
 }
 
-// fill takes over what the events have told.
+// fill takes over what the events have reported.
 func (rep *Report) fill(r *record) {
 	rep.Answer, rep.Turns, rep.Model = strings.TrimSpace(r.answer), r.trace(), r.model
 	rep.Usage, rep.UsageKnown, rep.Calls = r.usage, r.known && r.ended, r.calls
@@ -237,7 +237,7 @@ func (a *Agent) cut(rep *Report, r *record, j Job) {
 	a.faulty(rep, f, j)
 }
 
-// faulty tells the limits of the task from failures of what is under it.
+// faulty distinguishes the limits of the task from failures of what is under it.
 func (a *Agent) faulty(rep *Report, f *fault, j Job) {
 	switch f.code {
 	case model.ContextLength, model.ContentFilter:

@@ -222,7 +222,7 @@ func (w *workspace) withhold(a adapter, j Job) error {
 	return nil
 }
 
-// readFirst returns the text by which the mode Read tells an agent about the skill.
+// readFirst returns the text by which the mode Read informs an agent about the skill.
 func readFirst(name string) string {
 	return fmt.Sprintf("Open %s first and read all of it. It tells you how tasks like the one below are done here; follow it. "+
 		"Files that it mentions are in the same folder.", SkillPath(name))

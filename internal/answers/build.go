@@ -25,7 +25,7 @@ type builder struct {
 	until time.Time
 	now   func() time.Time
 
-	single bool // only one of the runs is told
+	single bool // it is given only one of the runs
 }
 
 // row is what the index knows of a run.

@@ -8,7 +8,7 @@ import (
 
 // fileID names a file on this machine: its device, its number and, where the file system
 // keeps it, when it was made. A copy has another one; a file that was renamed keeps its own.
-// "": it cannot be told.
+// "": it is not known.
 func fileID(path string) string {
 	var s unix.Statx_t
 	err := unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME|unix.STATX_TYPE, &s)

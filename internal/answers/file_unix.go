@@ -9,7 +9,7 @@ import (
 )
 
 // fileID names a file on this machine: its device and its number. A copy has another one; a
-// file that was renamed keeps its own. "": it cannot be told.
+// file that was renamed keeps its own. "": it is not known.
 func fileID(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -109,7 +109,7 @@ func (x *Index) ask(ctx context.Context, s *source, hash int64) (seqs []int64) {
 		x.fail(ctx, err)
 		return nil
 	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	defer func() { _ = rows.Close() }() // what Err reports is all that matters
 	for rows.Next() {
 		var seq int64
 		if err := rows.Scan(&seq); err != nil {
@@ -250,7 +250,7 @@ func equal(a, b journal.Input) bool {
 	return bytes.Equal(a.Own, b.Own) && slices.EqualFunc(a.Shared, b.Shared, func(x, y journal.Blob) bool { return x.Text() == y.Text() })
 }
 
-// usable reports whether a reply came to its end, and from the model that is served now.
+// usable reports whether a reply reached its end, and is from the model that is served now.
 func usable(result []byte, served string) bool {
 	rep, err := caller.ReadReply(result)
 	return err == nil && rep.Limit == "" && (rep.Finish == model.FinishStop || rep.Finish == model.FinishTools) && rep.Model == served

@@ -146,7 +146,7 @@ func (x *Index) close() error {
 	return errors.Join(errs...)
 }
 
-// Add takes the run in dir, which has come to an end or stopped, into the index of its
+// Add takes the run in dir, which has ended or stopped, into the index of its
 // folder, so that the next command need not. It may be called without an Index.
 func Add(ctx context.Context, folder, dir string, now func() time.Time) error {
 	c, ok, err := readCandidate(dir)

@@ -28,11 +28,11 @@ type CallsQuestion struct {
 	Failed   bool   // attempts that gave no result
 	Episodes bool   // those inside episodes
 	Test     bool   // those about test tasks as well; attempts that gave no result are listed anyway
-	Limit    int    // so many; 0: all
+	Limit    int    // at most that many; 0: all
 	After    int64  // those with a higher number, the first ones; below 0: the latest ones of all
 }
 
-// filter returns the part of the question that the record can tell.
+// filter returns the part of the question that the record can answer.
 func (q CallsQuestion) filter() record.Filter {
 	return record.Filter{Stage: q.Stage, Task: q.Task, Failed: q.Failed}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Grid shows what all tasks of a run came to with all skills that were tried on them. It shows
+// Grid shows the results of all tasks of a run with all skills that were tried on them. It shows
 // no answers. Test tasks have their results with test alone, which is a look that is to be noted
 // if ofTest is true; without it they are rows, and nothing of them is known.
 func Grid(ctx context.Context, r *record.Run, test bool) (g result.Grid, ofTest bool, err error) {

@@ -9,7 +9,7 @@ import (
 var writesItself = reflect.TypeFor[json.Marshaler]()
 
 // WithLists returns an answer in which lists and maps that no one has made are empty ones, unless
-// they are left out then: the reader of an answer need not tell null from empty. v itself is not
+// they are left out then: the reader of an answer need not distinguish null from empty. v itself is not
 // changed.
 func WithLists[T any](v T) T {
 	out := reflect.ValueOf(&v).Elem()

@@ -134,7 +134,7 @@ var (
 
 // refuses reports why a response cannot be used. What the target says when it
 // runs out of room or declines is its answer. Of the others, a cut reply in free
-// text looks like a complete one, while Accept can tell for JSON.
+// text looks like a complete one, while Accept can detect that for JSON.
 func (call *Call) refuses(resp model.Response) error {
 	cut := resp.Finish == model.FinishLength
 	switch {

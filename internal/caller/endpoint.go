@@ -35,7 +35,7 @@ type endpoint struct {
 	active    int       // calls that are sent or wait to be sent again
 	failing   time.Time // when the first failure after the last answer came; zero = answers
 	failer    *attempts // the only call that failed since then; nil = several
-	waits     bool      // nothing failed since then: calls wait as the server told them
+	waits     bool      // nothing failed since then: calls wait as the server asked
 	told      bool      // that it is failing
 	strays    strays
 	hints     hints
@@ -227,7 +227,7 @@ func (e *endpoint) noteFailure(at time.Time, a *attempts) judgement {
 	return j
 }
 
-// quietFor is how long an endpoint may fail before somebody is told.
+// quietFor is how long an endpoint may fail before it is reported.
 const quietFor = 5 * time.Second
 
 // tells reports whether it is time to say that the endpoint is failing: before a
@@ -259,7 +259,7 @@ func (e *endpoint) noteUnanswered(at time.Time, a *attempts, waits bool) {
 }
 
 // judgeAgain judges again, after a wait and without a new failure. Calls that the
-// server told to wait for longer keep the clock running: when all do, there will
+// server asked to wait for longer keep the clock running: when all do, there will
 // be no failure that could start it. A single one obeys, since the server has
 // answered the others.
 func (e *endpoint) judgeAgain(at time.Time, a *attempts) judgement {

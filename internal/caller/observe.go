@@ -72,7 +72,7 @@ func (w *watch) reportEnd(at time.Time, got *answer, err error) {
 	if got.received {
 		e.Took, e.Response, e.Limit, e.Cost = got.spend.Took, got.reply.Response, got.reply.Limit, got.spend.Cost
 		if got.spend.Estimate {
-			e.Cost = nil // what is told is what is known
+			e.Cost = nil // what is reported is what is known
 		}
 	}
 	w.seen.Ended(e)

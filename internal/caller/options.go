@@ -52,8 +52,8 @@ type Options struct {
 	// episode and no check is run. Nil: steps are carried out.
 	Replay Replay
 
-	// Waiting is reported once when an endpoint has given nothing but failures for a
-	// few seconds, and again when that happens after an answer. Calls may be told
+	// Waiting is called once when an endpoint has given nothing but failures for a
+	// few seconds, and again when that happens after an answer. It may be called
 	// concurrently. Nil: no one wants to know.
 	Waiting func(Outage)
 

@@ -33,15 +33,15 @@ const (
 type hints struct {
 	answeredAt time.Time // the last answer; zero = none yet
 	since      int       // such hints since then
-	calls      int       // those under way that were told so last
+	calls      int       // those under way that got such a hint last
 }
 
 // noteAnswer forgets all hints.
 func (h *hints) noteAnswer(at time.Time) { *h = hints{answeredAt: at} }
 
-// bar notes that the server told a call to wait for longer than there is
+// bar notes that the server asked a call to wait for longer than there is
 // patience, and reports whether that holds for the whole endpoint: every call
-// under way was told so, and more than once, and nothing was answered meanwhile.
+// under way was asked that, and more than once, and nothing was answered meanwhile.
 // Where there was an answer within the patience it takes several calls.
 func (e *endpoint) bar(at time.Time, a *attempts) bool {
 	e.mu.Lock()
@@ -60,7 +60,7 @@ func (e *endpoint) bar(at time.Time, a *attempts) bool {
 // isBarred reports whether bar has noted a call since the last answer. It needs the lock.
 func (e *endpoint) isBarred(a *attempts) bool { return a.barred == e.answers+1 }
 
-// unbar forgets what a call was told. It needs the lock.
+// unbar forgets the hint that a call got. It needs the lock.
 func (e *endpoint) unbar(a *attempts) {
 	if e.isBarred(a) {
 		a.barred = 0
@@ -74,7 +74,7 @@ func (e *endpoint) quiet(at time.Time) bool {
 	return e.hints.answeredAt.IsZero() || at.Sub(e.hints.answeredAt) >= e.patience
 }
 
-// probe returns after how long a call asks again that the server told to wait for
+// probe returns after how long a call is sent again that the server asked to wait for
 // longer than there is patience.
 func (e *endpoint) probe(at time.Time) time.Duration {
 	e.mu.Lock()
@@ -93,7 +93,7 @@ func (e *endpoint) elsewhere(a *attempts) bool {
 	return e.answers == 0 && a.failures >= redirectsProve
 }
 
-// checkHint returns the wait that the next try has to obey after what the server told a call that
+// checkHint returns the wait that the next try has to obey after what the server said to a call that
 // failed, 0 for none, or the error that ends the run. A wait within the patience is obeyed as it
 // is. A longer one is no reason to be idle for it: it ends the run as soon as it is certain that it
 // holds for all calls, and until then the call asks again.

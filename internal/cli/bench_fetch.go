@@ -115,7 +115,7 @@ func fetchOptions() fetch.Options {
 	return fetch.Options{HFToken: hf, GitHubToken: gh, Proxy: wiring.Proxy(config.Environment)}
 }
 
-// asFetchInput tells errors of the input from those of the network and the disk.
+// asFetchInput distinguishes errors of the input from those of the network and the disk.
 func asFetchInput(err error) error {
 	for _, kind := range []error{fetch.ErrSource, fetch.ErrNotFound, fetch.ErrGated, fetch.ErrHash, fetch.ErrLockFile, fetch.ErrBound} {
 		if errors.Is(err, kind) {

@@ -1,7 +1,7 @@
 // Package cli is the command line: flags in, library calls, text out.
 //
 // A command is a file: a struct with its flags (evalOptions), a constructor with its
-// help (evalCommand) and a method that carries it out (run). Beside the commands,
+// help (evalCommand) and a method that carries it out (run). Next to the commands,
 // cli.go holds what all of them share, session.go what those share that carry out
 // tasks, load.go how configs are found, printer.go how text is laid out, screen.go
 // what keeps text from steering a terminal, and output.go errors and exit codes.
@@ -40,7 +40,7 @@ func Main(ctx context.Context, args []string, s Streams, version string) int {
 		return exitOK
 	}
 	var shown *shownError
-	// Whoever read the output has gone, as head does when it has enough: no one is to be told.
+	// The reader of the output has gone, as head does when it has enough: no one is to be informed.
 	gone := errors.Is(perr, syscall.EPIPE) && errors.Is(err, syscall.EPIPE)
 	if !errors.As(err, &shown) && !gone {
 		printError(app.printer(s.Err), err, app.json || asksForJSON(args))

@@ -81,7 +81,7 @@ func exitCode(err error) int {
 	case errors.Is(err, context.Canceled):
 		return exitStopped
 	case errors.Is(err, syscall.EPIPE):
-		return exitFailed // whoever reads the output has gone: no fault of the disk
+		return exitFailed // the reader of the output has gone: no fault of the disk
 	case isEnvironment(err):
 		return exitEnvironment
 	}

@@ -356,7 +356,7 @@ func (a *app) eventsTo(show event.Sink, end func() error) (event.Sink, func() er
 }
 
 // writeEvents shows events, and writes them to w as well until that fails: the run is
-// worth more than its events, so that one warning is all that comes of it.
+// worth more than its events, so that one warning is the only result.
 func writeEvents(w io.Writer, show event.Sink) event.Sink {
 	broken := false
 	return func(e event.Event) {

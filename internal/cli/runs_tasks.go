@@ -171,7 +171,7 @@ func (o *runsTasksOptions) lets(t result.GridTask) bool {
 func (o *runsTasksOptions) arrange(rows []record.GridRow) {
 	share := func(t result.GridTask) float64 {
 		if t.Solved == nil {
-			return 2 // nobody knows how hard it is
+			return 2 // no one knows how hard it is
 		}
 		return *t.Solved
 	}

@@ -80,7 +80,7 @@ func (o *runsWatchOptions) run(ctx context.Context, a *app, path string) (err er
 		switch {
 		case err == nil && last.Unread > 0: // a long record is read in parts, without waiting in between
 			next = closedChannel()
-		case err != nil && last.RunID == "": // nothing was shown yet: who waits is told soon
+		case err != nil && last.RunID == "": // nothing was shown yet: the one who waits learns it soon
 			next = time.After(retryEvery)
 		}
 		if a.wait(ctx, next) {

@@ -26,7 +26,7 @@ type sessionOptions struct {
 	plan   bool   // say what it will take, and end there
 	atOnce bool   // the first interrupt ends the work: it is continued by the same command
 
-	acceptSeed bool // go on though the measurement looks broken
+	acceptSeed bool // continue though the measurement looks broken
 }
 
 // addFlags adds all of them to a command; runUsage says what --run does there.

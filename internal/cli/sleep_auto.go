@@ -83,7 +83,7 @@ func certifiedBy(r *night.Report) map[string][]string {
 	return out
 }
 
-// adoptCertified adopts what a night has certified, by the same transaction as sleep adopt. What cannot be is told, and waits for the user.
+// adoptCertified adopts what a night has certified, by the same transaction as sleep adopt. What cannot be adopted is reported, and waits for the user.
 func (w *nightWork) adoptCertified(ctx context.Context, r *night.Report) []adopt.Record {
 	var out []adopt.Record
 	errs := w.app.printer(w.app.Err)

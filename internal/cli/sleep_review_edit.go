@@ -85,8 +85,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// tellsApart says why a task cannot judge answers: by the rules of drafts, or since it told the two answers of its session
-// apart and does not any more.
+// tellsApart says why a task cannot judge answers: by the rules of drafts, or since it distinguished the two answers of its
+// session and does not any more.
 func tellsApart(m minedTask, t task.Task) error {
 	rules, err := draft.NewRules(check.Options{Workspace: true, Judge: true})
 	if err != nil {

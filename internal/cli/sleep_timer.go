@@ -96,7 +96,7 @@ const (
 // timerFiles returns the endings of all files of an entry.
 func timerFiles() []string { return []string{timerProfile, timerState, timerLog, timerLock} }
 
-// host returns the machine whose schedulers are told.
+// host returns the machine whose schedulers get the entries.
 func (s sleepSetup) host() timer.Host { return newTimerHost(s.folders) }
 
 func newTimerHost(f config.Folders) timer.Host {

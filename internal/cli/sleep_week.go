@@ -57,7 +57,7 @@ func (s sleepSetup) findAdoptions(version string) (*adopt.Store, error) {
 	return s.adoptions(version)
 }
 
-// week gathers what nights of some days came to.
+// week gathers the results of the nights of some days.
 func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now time.Time) (*result.Week, error) {
 	store, err := s.findAdoptions(version)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s sleepSetup) week(ctx context.Context, b *bank.Bank, version string, now 
 	return w, nil
 }
 
-// standingReader returns what reads the adoptions of a project's documents that stand, for its nights.
+// standingReader returns what reads the adoptions of a project's documents that hold, for its nights.
 func (s sleepSetup) standingReader(project, version string) func(target, live string) ([]night.Standing, error) {
 	return func(target, live string) ([]night.Standing, error) {
 		store, err := s.findAdoptions(version)
@@ -100,7 +100,7 @@ func (s sleepSetup) standingReader(project, version string) func(target, live st
 	}
 }
 
-// printWeek says on a screen what nights of some days came to.
+// printWeek shows on a screen the results of the nights of some days.
 func printWeek(out printer, w *result.Week) {
 	out.line(fmt.Sprintf("nights of the last %s: %s", wording.Plural(w.Days, "day", "days"), nightCount(w)))
 	several := severalProjects(w)

@@ -167,7 +167,7 @@ type reviewer struct {
 
 	mined   bool                           // tasks are of sessions, in a file that is no one's
 	edited  func(line []byte) error        // takes an edited task, instead of the rules for drafts; an error says why not
-	decided func(id string, ok bool) error // is told each decision before it is written; nil: no one is
+	decided func(id string, ok bool) error // gets each decision before it is written; nil: no one does
 }
 
 // What ends a review before the last task, in good order.
@@ -262,7 +262,7 @@ func (w *reviewer) decide(r *draft.Review, i int) error {
 	}
 }
 
-// note tells the one who wants to know what was decided.
+// note reports a decision to the one who wants to know it.
 func (w *reviewer) note(r *draft.Review, i int, ok bool) error {
 	if w.decided == nil {
 		return nil

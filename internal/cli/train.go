@@ -29,7 +29,7 @@ type trainOptions struct {
 	again                    bool
 	ui                       bool // serve a page next to it
 
-	summary *result.Summary // what it came to, for a command that has this one train; nil: nothing yet
+	summary *result.Summary // its result, for a command that has this one train; nil: nothing yet
 }
 
 func trainCommand(a *app) *cobra.Command {

@@ -326,7 +326,7 @@ type tail struct {
 	cut  bool // there was more
 }
 
-// maxTail is how much of standard output is told, in bytes, maxKept how much is kept
+// maxTail is how much of standard output is reported, in bytes, maxKept how much is kept
 // for it, and maxErrors how much there is of standard error at most.
 const (
 	maxTail   = 4 << 10

@@ -19,7 +19,7 @@ import (
 )
 
 // pageCheck goes over the pages of a row group before the library does, and takes no memory
-// for what they say of themselves. The library does: for sizes in headers, for what comes out
+// for what they say of themselves. The library does: for sizes in headers, for the output
 // of decompression whatever the header said, and for runs of two billion equal values in five
 // bytes.
 type pageCheck struct {
@@ -93,7 +93,7 @@ func (p *pageCheck) chunk(c *format.ColumnChunk, of *node) error {
 // mostHeader bounds the header of a page, which may hold the least and the greatest value.
 const mostHeader = 16 << 20
 
-// header reads the header of the page at an offset, and tells its length.
+// header reads the header of the page at an offset, and returns its length.
 func (p *pageCheck) header(at, left int64) (*format.PageHeader, int64, error) {
 	for window := int64(4 << 10); ; window *= 16 {
 		n := min(window, left)
@@ -329,7 +329,7 @@ func lengthRuns(in *bufio.Reader, width int, n int64) error {
 const padding = 1024
 
 // runs goes over values that are written as runs of equal ones and as groups of eight, and
-// fails where they come to more than n.
+// fails where they amount to more than n.
 func runs(in *bufio.Reader, width int, n int64) error {
 	for sum := int64(0); ; {
 		head, err := binary.ReadUvarint(in)

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
-// Rows goes over the rows of the file name below root, in their order. Its format is told
+// Rows goes over the rows of the file name below root, in their order. Its format is recognized
 // by the end of its name and by its first bytes:
 //
 //   - .parquet

@@ -50,7 +50,7 @@ func (b ArchiveBounds) withDefaults() ArchiveBounds {
 	return b
 }
 
-// Unpacked is what came out of an archive.
+// Unpacked is what was unpacked from an archive.
 type Unpacked struct {
 	Files int
 	Bytes int64
@@ -354,7 +354,7 @@ type bounded struct {
 	size int64
 }
 
-// free is what may come out of an archive whatever its size.
+// free is how much may be unpacked from an archive whatever its size.
 const free = 1 << 20
 
 func (b *bounded) Write(p []byte) (int, error) {

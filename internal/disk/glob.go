@@ -52,7 +52,7 @@ func ValidPattern(pattern string) error {
 }
 
 // FixedPart returns the folder in which all that a pattern covers is, as far as the pattern
-// tells it, "" for the root; and whether the pattern is a path without any sign.
+// shows it, "" for the root; and whether the pattern is a path without any sign.
 func FixedPart(pattern string) (dir string, plain bool) {
 	at := strings.IndexAny(pattern, `*?[`)
 	if at < 0 {

@@ -3,8 +3,8 @@ package disk
 import "strings"
 
 // This file names the temporary folders that this program makes for the agents and
-// commands that it starts. Agents write down the folder that they work in: by its name a
-// session that this program began is told from those of a person.
+// commands that it starts. Agents write down the folder that they work in: its name
+// distinguishes a session that this program began from those of a person.
 
 // Marks are how names of such folders begin. Digits follow, as os.MkdirTemp appends them.
 const (

@@ -136,7 +136,7 @@ func flatten(dir string) (moved []string, err error) {
 }
 
 // tooDeep lists the folders below one that Walk does not go into. What cannot be opened
-// is for who deletes it to tell.
+// is reported by the one that deletes it.
 func tooDeep(root *os.Root, top string) (paths []string) {
 	from, err := root.OpenRoot(top)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 var texts embed.FS
 
 // AnswerRequest is what every drafted task ends with, for its author and for the
-// target, so that the answer can be told from the reasoning. It is a template of
+// target, so that the answer can be distinguished from the reasoning. It is a template of
 // tasks.prompt, and AnswerTag the tag that tasks.extract looks for.
 const (
 	AnswerRequest = "{{prompt}}\n\nPut the final answer, and nothing else, between <answer> and </answer>."

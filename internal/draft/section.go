@@ -48,7 +48,7 @@ func Sections(m Material) []Section {
 // lineKind says what a line is.
 type lineKind struct{ rule, fenced bool }
 
-// statements tells the lines that state something from blank lines, headings,
+// statements distinguishes the lines that state something from blank lines, headings,
 // fences with what they hold, comments and front matter.
 func statements(f File) []lineKind {
 	kinds := make([]lineKind, len(f.Lines))

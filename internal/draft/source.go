@@ -136,7 +136,7 @@ func isForeign(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"runs", RunDir, TriggerDir, "scripts", "node_modules", "vendor", "__pycache__", "tests", "evals"}, name)
 }
 
-// isReference tells by its name whether a file says what to do. Data next to
+// isReference reports whether a file, by its name, says what to do. Data next to
 // SKILL.md may be the tasks themselves; in a folder of references it is not.
 func isReference(name string) bool {
 	base := strings.ToLower(path.Base(name))

@@ -31,7 +31,7 @@ type TriggerTask struct {
 	Reviewed bool         `json:"reviewed"`
 }
 
-// TriggerResult is what a draft of trigger tasks came to.
+// TriggerResult is the result of a draft of trigger tasks.
 type TriggerResult struct {
 	Tasks []TriggerTask // those that should load the skill first
 	Fell  []Fall        // in the order in which they fell

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// maxListed is how many of the prompts that there are already a call is told, the newest.
+// maxListed is how many of the prompts that there are already a call gets, the newest.
 const maxListed = 200
 
 const (

@@ -48,7 +48,7 @@ type Options struct {
 	// before any of it is cut. Nil: it was handed nothing.
 	Hide *redact.Exact
 	// Keyed makes what a process about to start finds a model by: a key of its own, and
-	// further variables that tell it. Nil: processes learn of none. It may be called
+	// further variables that name it. Nil: processes learn of none. It may be called
 	// concurrently.
 	Keyed func() (key string, environ []string, err error)
 }
@@ -235,7 +235,7 @@ func (e *Env) give(ctx context.Context, p *process) {
 	e.idle = append(e.idle, p)
 }
 
-// blame gives an error the task, and tells the deadline of the task from the
+// blame gives an error the task, and distinguishes the deadline of the task from the
 // end of the caller's patience.
 func (e *Env) blame(ctx context.Context, t task.Task, err error) error {
 	if ctx.Err() != nil {

@@ -18,7 +18,7 @@ func (l *log) compactOld() error {
 	err := compact(l.root, k)
 	var damaged *DamagedError
 	if errors.As(err, &damaged) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil // readers tell; or somebody has deleted it, or on Windows reads it
+		return nil // readers report it; or somebody has deleted it, or on Windows reads it
 	}
 	return err
 }

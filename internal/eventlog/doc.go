@@ -48,7 +48,7 @@ type Options struct {
 	SegmentBytes int64         // of a segment; 0: 16 MB
 	Whole        int           // segments that are kept whole; 0: 64
 	Every        time.Duration // between two writes, but for decisions; 0: 100 ms
-	Thin         time.Duration // between two events that only tell how far the run is; 0: 500 ms
+	Thin         time.Duration // between two events that only say how far the run is; 0: 500 ms
 
 	// Failed is reported once, why, when the log cannot be written any more. It is called from
 	// a goroutine of the writer. Nil: no one wants to know.

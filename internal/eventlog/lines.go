@@ -169,7 +169,7 @@ func newDamagedLine(from, to int64, file string, line int, why string) Line {
 // maxCounted is how far into a segment its lines are counted, in bytes.
 const maxCounted = 64 << 20
 
-// counter tells numbers of lines from offsets that grow.
+// counter derives numbers of lines from offsets that grow.
 type counter struct {
 	at    int64
 	lines int

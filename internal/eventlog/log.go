@@ -81,7 +81,7 @@ func (l *log) openLast(k int) (h header, size int64, err error) {
 }
 
 // learn finds out what the log holds, and cuts off what is no event at its end. Damaged lines before
-// that stay: readers tell.
+// that stay: readers report them.
 func (l *log) learn(segments []int, h header, size int64) error {
 	if h.Run != l.opts.Run {
 		return fmt.Errorf("%s/%s is of another run (%q): move %s/ away", Folder, l.name, h.Run, Folder)

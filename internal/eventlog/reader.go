@@ -170,7 +170,7 @@ func (r *Reader) forget(log string) {
 	}
 }
 
-// errOther says that another log has come to lie in the folder.
+// errOther says that another log is in the folder now.
 var errOther = errors.New("another run is in its place")
 
 // runLook carries out a reading, and repeats it if another log was put into the folder. It does
@@ -435,7 +435,7 @@ func (v *look) read(f *opened, n int64, most, room int) (reading, error) {
 	}
 	got, end, gap, err := readFrom(f, walk{at: at, next: next}, n, most, room)
 	if gap && err == nil {
-		// Somebody may have been at work there meanwhile. And what a line is can be told from the
+		// Somebody may have been at work there meanwhile. And what a line is follows from the
 		// lines before it: one that was found by its number alone may be where it does not belong.
 		if !sure {
 			at, next, sure = f.begin, f.first, true
@@ -491,7 +491,7 @@ func (v *look) remember(p place) {
 // find returns an offset in a segment at which a line begins, and its number, which is not
 // above n where the segment has such a line.
 //
-// sure: it was come to by the lines before it.
+// sure: it was reached through the lines before it.
 func (v *look) find(f *opened, n int64) (offset, number int64, sure bool, err error) {
 	if n <= f.first {
 		return f.begin, f.first, true, nil

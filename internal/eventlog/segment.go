@@ -19,7 +19,7 @@ import (
 type header struct {
 	Format int    `json:"format"`
 	First  int64  `json:"first"` // number of the first event in it
-	Log    string `json:"log"`   // of which log it is: another run may come to lie in the same folder
+	Log    string `json:"log"`   // of which log it is: another run may be put into the same folder
 	Run    string `json:"run,omitempty"`
 	Short  bool   `json:"short,omitempty"` // outcomes are shortened
 }

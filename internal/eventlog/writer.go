@@ -196,7 +196,7 @@ func (w *Writer) signal() {
 }
 
 // Close writes what waits and closes the log. It may be called again. What went wrong has
-// been told to Options.Failed.
+// been reported to Options.Failed.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	if !w.closed {

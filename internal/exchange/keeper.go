@@ -71,7 +71,7 @@ func (k *Keeper) Request(req *model.Request) *Request {
 type End struct {
 	Reply   *model.Response // nil: there was none
 	Limit   model.Code      // of the task, that it ran into
-	Message string          // beside Limit
+	Message string          // with Limit
 	Fault   string          // what an attempt failed with
 	Begun   string          // the beginning of an answer that broke off, as it came
 }

@@ -1,6 +1,6 @@
 // Package fault says whose business an error is.
 //
-// An error tells its kind itself, by a method ErrorKind() string that returns one of
+// An error names its kind itself, by a method ErrorKind() string that returns one of
 // the kinds here; Of finds it through all wrappers. The package knows the kinds and
 // the errors of the operating system. It knows nothing of what went wrong.
 package fault

@@ -64,7 +64,7 @@ func (f *fetcher) all(ctx context.Context, files []File) (Report, error) {
 type outcome struct {
 	file    File
 	fetched bool
-	pinned  bool // nobody knew its hash
+	pinned  bool // no one knew its hash
 	bytes   int64
 }
 
@@ -291,7 +291,7 @@ func (d *download) open(ctx context.Context) error {
 	if d.sums, err = d.sum(ctx, d.file, d.part()); err != nil {
 		return errors.Join(d.fault(d.file, err), out.Close())
 	}
-	// What is more than the file, and what no one could tell to be of the same version, is
+	// What is more than the file, and what is not known to be of the same version, is
 	// fetched again.
 	if d.sums.size > 0 && (d.file.Size >= 0 && d.sums.size > d.file.Size || d.etag == "" && d.file.Known == "") {
 		err = d.restart("")

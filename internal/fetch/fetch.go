@@ -46,8 +46,8 @@ type File struct {
 	Size   int64  // in bytes, -1: not known
 	SHA256 string // 64 hex digits, "": not known before it is fetched
 	Git    string // SHA-1 of it as a blob of git, 40 hex digits; "": not known
-	// Known is according to what it is known what the file should be: "source" (the publisher tells its
-	// SHA-256), "given", "lock", "git" (the publisher tells its SHA-1 as a blob of git); "" where
+	// Known is according to what it is known what the file should be: "source" (the publisher states its
+	// SHA-256), "given", "lock", "git" (the publisher states its SHA-1 as a blob of git); "" where
 	// no one knows.
 	Known string
 }
@@ -61,7 +61,7 @@ type Report struct {
 	Lock    string // path of the lock file
 }
 
-// EventKind is what an Event tells.
+// EventKind is what an Event reports.
 type EventKind string
 
 // Kinds of events.
@@ -106,7 +106,7 @@ type Options struct {
 
 	// Lock is the path of the lock file; "": bench.lock in the folder.
 	Lock string
-	// Known are hashes that are known besides, as those that come with a benchmark.
+	// Known are hashes that are known in addition, as those that come with a benchmark.
 	Known  []Pin
 	Bounds Bounds
 

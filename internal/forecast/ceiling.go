@@ -85,7 +85,7 @@ func (r *dryRun) used() int {
 	return n
 }
 
-// capAt keeps a forecast at a ceiling of calls: what earlier runs tell may be of others.
+// capAt keeps a forecast at a ceiling of calls: what earlier runs report may be of others.
 func capAt(f *result.Forecast, calls float64) {
 	if f.Calls.Expected > calls {
 		share := calls / f.Calls.Expected

@@ -22,7 +22,7 @@ import (
 type measured struct {
 	stages map[stageRole]stageMeasure
 	solved *float64 // share of the selection tasks that the seed skill solves
-	whole  bool     // a run that came to its end, and paid for all of it
+	whole  bool     // a run that reached its end, and paid for all of it
 
 	learned learned // of other configurations, where nothing of this one is known
 }
@@ -47,7 +47,7 @@ func (m stageMeasure) ratio(t tally) float64 {
 	return 1
 }
 
-// measure reads what a record tells. The scores of the seed skill are in the
+// measure reads what a record says. The scores of the seed skill are in the
 // history of its run.
 func measure(ctx context.Context, j *journal.Journal, h *result.History) (measured, error) {
 	m := measured{stages: map[stageRole]stageMeasure{}}
@@ -123,14 +123,14 @@ func (s *forecaster) earlier(ctx context.Context) (measured, error) {
 }
 
 // measuredIn reads the record of a run next to the one who has it open. One that cannot
-// be read tells nothing.
+// be read says nothing.
 func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {
 		return measured{}, nil
 	}
 	if m, err = measure(ctx, j, historyIn(dir)); err != nil {
-		m = measured{} // it tells nothing
+		m = measured{} // it says nothing
 	}
 	return m, j.Close()
 }

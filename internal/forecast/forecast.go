@@ -216,7 +216,7 @@ func plus(i, j result.Interval) result.Interval {
 	return result.Interval{Expected: i.Expected + j.Expected, Low: i.Low + j.Low, High: i.High + j.High}
 }
 
-// of spans what three dry runs came to.
+// of spans the results of three dry runs.
 func of(runs []*dryRun, figure func(*dryRun) float64) result.Interval {
 	out := result.Interval{Expected: figure(runs[0])}
 	out.Low, out.High = out.Expected, out.Expected

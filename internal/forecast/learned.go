@@ -36,7 +36,7 @@ type learned struct {
 
 // learn reads the finished training runs next to this one. What a model said is taken of
 // runs with the same model and settings alone; how often candidates survive, of those in
-// which both are the same. A run that cannot be read tells nothing.
+// which both are the same. A run that cannot be read says nothing.
 func (s *forecaster) learn(ctx context.Context, dir string, identity map[string]string) (learned, error) {
 	l := learned{replies: map[stageRole]stageMeasure{}}
 	entries, err := run.List(dir)
@@ -85,12 +85,12 @@ func sameModels(a, b map[string]string) []string {
 	return out
 }
 
-// take adds what a run reports some roles, and reports whether that is anything. any: a
-// run that has trained nothing tells something too.
+// take adds what a run says of some roles, and reports whether that is anything. any: a
+// run that has trained nothing says something too.
 func (l *learned) take(ctx context.Context, dir string, roles []string, any bool) bool {
 	h := historyIn(dir)
 	if !any && (h == nil || h.Final == nil) {
-		return false // no training run, or none that came to its end
+		return false // no training run, or none that reached its end
 	}
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})
 	if err != nil {

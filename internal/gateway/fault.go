@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// fault is a failure as an agent is told about it.
+// fault is a failure as it is reported to an agent.
 type fault struct {
 	code    model.Code // "" when no one classified it
 	message string
@@ -75,7 +75,7 @@ func toFault(err error, retried bool) *fault {
 		f.code, f.after = "", 0
 	}
 	if f.code == model.RateLimit && f.after == 0 {
-		f.after = time.Second // Codex asks again only when it is told after how long
+		f.after = time.Second // Codex asks again only when it learns how long to wait
 	}
 	return f
 }
@@ -113,7 +113,7 @@ func (f *fault) status() int {
 	return statusStop
 }
 
-// statusStop tells an agent to stop: a budget is spent, or what failed has been
+// statusStop asks an agent to stop: a budget is spent, or what failed has been
 // tried often enough. Measured: of codex, claude, pi, gemini, qwen, copilot and
 // opencode none but codex asks again on 402; that one stops on 400.
 const statusStop = http.StatusPaymentRequired

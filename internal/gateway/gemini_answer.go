@@ -84,7 +84,7 @@ func geminiParts(r model.Response) []object {
 }
 
 // geminiReasoning returns the part that reasoning is by itself, nil if there is
-// nothing to read, and whether it must be carried by a signature besides.
+// nothing to read, and whether a signature must carry it too.
 func geminiReasoning(r *model.Reasoning) (part object, carried bool) {
 	if r.Text != "" {
 		part = object{{"text", r.Text}, {"thought", true}}

@@ -60,8 +60,8 @@ type Session struct {
 	Concurrency int
 	// Timeout bounds a call of Client; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// Observe is told about every call once it is over, before the agent gets the
-	// answer. Calls of one session may be told concurrently. Nil is normal.
+	// Observe gets every call once it is over, before the agent gets the
+	// answer. It may get calls of one session concurrently. Nil is normal.
 	Observe func(Exchange)
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// keyHash represents a key. Keys are compared by it, so that the time it takes tells
+// keyHash represents a key. Keys are compared by it, so that the time it takes shows
 // nothing.
 type keyHash [sha256.Size]byte
 
@@ -56,7 +56,7 @@ func (g *Gateway) register(h *Handle, key string) error {
 }
 
 // Bind has requests with a further key belong to the session until Unbind, or until it
-// ends; then the key can be bound to another one. It is for programs that are told their
+// ends; then the key can be bound to another one. It is for programs that get their
 // key once and have one session after the other.
 func (h *Handle) Bind(key string) error { return h.gateway.register(h, key) }
 

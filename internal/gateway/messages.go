@@ -95,7 +95,7 @@ func (d *messagesDecoder) system() error {
 		return nil
 	}
 	for _, b := range system.each() {
-		// Claude Code tells Anthropic's billing about itself in a block of its own.
+		// Claude Code describes itself to Anthropic's billing in a block of its own.
 		if s := b.get("text").text(); !strings.HasPrefix(s, "x-anthropic-billing-header:") {
 			d.conv.system(s)
 		}

@@ -24,7 +24,7 @@ func messagesMessage(q agentRequest, h head, content []any, end object, u trajec
 	return append(append(o, end...), member{"usage", messagesUsage(u)})
 }
 
-// messagesEnd says why an answer ended. A stop sequence is told if the agent asked
+// messagesEnd says why an answer ended. A stop sequence is named if the agent asked
 // for it, unless calls before it want their results.
 func messagesEnd(q agentRequest, r model.Response) object {
 	if r.StopSequence != "" && r.Finish == model.FinishStop && slices.Contains(q.stop, r.StopSequence) {

@@ -66,7 +66,7 @@ func responsesTool(space string, t node, to *toolset) error {
 	return to.add(tool)
 }
 
-// grammar tells in words which texts a tool takes.
+// grammar says in words which texts a tool takes.
 func grammar(format node) string {
 	definition := format.get("definition").text()
 	if definition == "" {

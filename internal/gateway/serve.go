@@ -144,7 +144,7 @@ func (g *Gateway) read(w http.ResponseWriter, r *http.Request, to target) (agent
 	return to.codec.decode(inbound{body: body, model: to.model, stream: to.stream, query: r.URL.Query()})
 }
 
-// whole reads a body that may have told its length. What is told is not believed
+// whole reads a body that may have stated its length. The stated length is not believed
 // beyond a megabyte: memory is taken when the bytes are there.
 func whole(body io.Reader, told int64) ([]byte, error) {
 	var b bytes.Buffer
@@ -194,7 +194,7 @@ func (g *Gateway) serveStream(w http.ResponseWriter, r *http.Request, a answerin
 		return
 	}
 	f := toFault(err, a.handle.session.Retried)
-	// Codex shortens its prompt only when it is told within a stream.
+	// Codex shortens its prompt only when it is notified within a stream.
 	if out.opened || a.codec.wire == Responses && f.code == model.ContextLength {
 		s.fail(f)
 		out.end()

@@ -46,7 +46,7 @@ func (u *unasked) Write(b []byte) (int, error) {
 // end passes on what has no end.
 func (u *unasked) end() {
 	if len(u.part) > 0 && !countsAlone(u.part) {
-		_, _ = u.to.Write(u.part) // the stream is over: there is no one to tell
+		_, _ = u.to.Write(u.part) // the stream is over: no one can be notified
 	}
 	u.part = nil
 }

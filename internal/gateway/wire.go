@@ -31,7 +31,7 @@ type codec struct {
 
 // stream writes an answer as events. The first call of any method opens it.
 type stream interface {
-	ping() // tells the agent that the answer is still to come
+	ping() // shows the agent that the answer is still to come
 	finish(model.Response)
 	fail(*fault)
 }

@@ -13,7 +13,7 @@ import (
 
 // Writable finds the repository of a project that may be written to: the folder that has its branches, and the project's folder
 // in it, with slashes. One that lies elsewhere than where the project is, or whose folders are links, is an *[Unfit]: what is written
-// would come to lie where no one named it.
+// would lie where no one named it.
 func Writable(ctx context.Context, project, branch string) (dir, common, prefix string, err error) {
 	dir, prefix, err = Find(ctx, project)
 	if err != nil {

@@ -128,7 +128,7 @@ func (p *parser) header(text string) error {
 	case timeField:
 		seconds, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || seconds > lastSecond {
-			seconds = 0 // what stands in the commit is no time
+			seconds = 0 // what is in the commit is no time
 		}
 		p.now.Time = time.Unix(seconds, 0).UTC()
 	case subjectField:

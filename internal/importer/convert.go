@@ -140,7 +140,7 @@ func (c *converter) note(flat string, state State, note string, to ...string) {
 	c.rows[flat] = row
 }
 
-// take gives one of our keys a value that comes of one of the source.
+// take gives one of our keys a value that comes from one of the source.
 func (c *converter) take(flat, to string, v any, note string) bool {
 	state, problem := c.put(to, v)
 	switch {

@@ -56,7 +56,7 @@ func (c *converter) schedule() {
 }
 
 // skillAware converts reflection on lapses. SkillOpt keeps the notes of all analysts
-// unless told otherwise, and compacts them only when told to.
+// unless configured otherwise, and compacts them only when configured to.
 func (c *converter) skillAware(mode optimize.Mode) {
 	const reflection = "use_skill_aware_reflection"
 	details := []string{"skill_aware_appendix_source", "skill_aware_consolidate_threshold"}
@@ -176,7 +176,7 @@ func (c *converter) budgetSchedule() {
 }
 
 // slowUpdate converts the comparison at the end of epochs. SkillOpt forces its
-// guidance in unless told otherwise.
+// guidance in unless configured otherwise.
 func (c *converter) slowUpdate() {
 	c.fallback("use_slow_update", "slow_update.enabled", false)
 	c.direct("slow_update_samples", "slow_update.samples", "")

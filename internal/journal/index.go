@@ -14,7 +14,7 @@ func hashKey(key string) keyID {
 type place uint64
 
 const (
-	placeInherited place = 1 << 3 // beside the kind in the lower three bits
+	placeInherited place = 1 << 3 // next to the kind in the lower three bits
 	placeBits            = 4
 )
 

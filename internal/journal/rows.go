@@ -15,7 +15,7 @@ const (
 	blockRows  = 64        // rows of one read: those of a block are read together, once
 	bytesAhead = 128 << 10 // of their results; a row that is asked for may be longer
 	bytesKept  = 4 << 20
-	bytesOfRow = 512 // beside its result
+	bytesOfRow = 512 // in addition to its result
 )
 
 // reader reads results by the number of their row, from a connection of its own. What

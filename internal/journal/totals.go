@@ -132,7 +132,7 @@ func newTotals() totals {
 
 func (t *totals) add(r *Record) {
 	if r.Kind == Decision || r.Kind == Unmeasured {
-		return // nobody was asked, and they belong to no stage
+		return // no one was asked, and they belong to no stage
 	}
 	sum := t.of(totalKey{r.Stage, r.Role})
 	if r.Code == CodeInherited && !r.Kind.ledger() {

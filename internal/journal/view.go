@@ -133,7 +133,7 @@ func (l *loader) span(ctx context.Context, query *sql.Stmt, args []any, yield fu
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = rows.Close() }() // what Err tells is all that matters
+	defer func() { _ = rows.Close() }() // what Err returns is all that matters
 	w := row{}
 	targets := w.targets()
 	for rows.Next() {

@@ -142,7 +142,7 @@ func (w *writer) next() []*batch {
 	return group
 }
 
-// settle tells the callers of a group how it went. After a failure nothing more
+// settle reports to the callers of a group how it went. After a failure nothing more
 // is tried: the state of the file is known, and stays so.
 func (w *writer) settle(group []*batch, err error) {
 	w.mu.Lock()

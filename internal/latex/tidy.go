@@ -72,6 +72,6 @@ var (
 	oneSign   = pattern.New(`([\^_])\{([A-Za-z0-9])\}`)
 	digitGaps = pattern.New(`([0-9]) +([0-9])`)
 	wordGaps  = pattern.New(`[A-Za-z]{2,} [A-Za-z]{2,}`)
-	// words tells prose, in which case does not matter, from names of variables.
+	// words distinguishes prose, in which case does not matter, from names of variables.
 	words = pattern.New(`(?:^|[^\\A-Za-z])[A-Za-z]{3,}`)
 )

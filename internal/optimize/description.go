@@ -23,7 +23,7 @@ type DescriptionInput struct {
 	Prompts *prompt.Set
 	Skill   skill.Skill
 	Alone   bool   // nothing else may be changed
-	Loads   []Load // what became of prompts with this description; may be empty
+	Loads   []Load // what happened to prompts with this description; may be empty
 	Tried   []TriedDescription
 }
 

@@ -118,7 +118,7 @@ func removeName(names []string, name string) []string {
 }
 
 // Touched returns those of the given files of a skill that trajectories name in what was
-// done or came of it: by their path, or by a base name that no other file has. The order
+// done or in its result: by their path, or by a base name that no other file has. The order
 // is that of paths.
 func Touched(outcomes []trajectory.Outcome, paths []string) []string {
 	bases := map[string]int{}

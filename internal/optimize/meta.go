@@ -32,7 +32,7 @@ type MetaResult struct {
 
 // MetaSkill asks the optimizer to renew its memory.
 func MetaSkill(ctx context.Context, in MetaInput) (MetaResult, error) {
-	_, pairs := in.View.writePairs(in.Pairs) // the memory is about edits, not about what the agent was told
+	_, pairs := in.View.writePairs(in.Pairs) // the memory is about edits, not about what the agent was given
 	text, err := in.Prompts.MetaSkill(prompt.MetaSkillInput{
 		PreviousMeta:  in.PreviousMeta,
 		PreviousSkill: in.Previous,

@@ -61,12 +61,12 @@ type telling struct {
 
 // tellings are those of a prompt.
 type tellings struct {
-	shared *sheet    // what was given with all tasks; nil: nothing was told, or not the same
+	shared *sheet    // what was given with all tasks; nil: nothing was given, or not the same
 	each   []telling // what is to be written with each, empty where shared says it
 }
 
 // tells finds what was given with tasks: what is the same for all is written once. own is
-// what an agent of somebody else told its model with one of them: with others it may name
+// what an agent of somebody else gave its model with one of them: with others it may name
 // another time or folder, which teaches nothing.
 func (v View) tells(ids []string, own Told) tellings {
 	out := tellings{each: make([]telling, len(ids))}

@@ -81,7 +81,7 @@ func kinds(outcomes []trajectory.Outcome, list []int) [][]int {
 // varying is what differs between two failures of one kind: quotations and numbers.
 var varying = pattern.New(`"[^"]*"|'[^']*'|\pN+`)
 
-// kindWords is how many words of a reason tell its kind.
+// kindWords is how many words of a reason show its kind.
 const kindWords = 12
 
 // outcomeKind returns the kind of an outcome.

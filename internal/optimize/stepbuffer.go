@@ -46,7 +46,7 @@ func FailurePatterns(outcomes []trajectory.Outcome) []Pattern {
 	return patterns
 }
 
-// StepNote is what later steps of an epoch are told about one step.
+// StepNote is what later steps of an epoch learn about one step.
 type StepNote struct {
 	Step      int           `json:"step"`
 	Action    string        `json:"action"` // what the gate decided: "accept", "reject", "skip_no_change" ...

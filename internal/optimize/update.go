@@ -194,7 +194,7 @@ func (f Folder) read(reply string) (skill.Skill, []string, error) {
 // takeOver makes the first candidate that can be used the new skill.
 func (in UpdateInput) takeOver(items []any) UpdateResult {
 	var why []string
-	folder := Folder{Skill: in.Skill, Scope: in.Scope} // of candidates whose authors were told
+	folder := Folder{Skill: in.Skill, Scope: in.Scope} // of candidates whose authors were informed
 	for i, e := range items {
 		candidate, err := folder.candidate(e)
 		if err != nil {

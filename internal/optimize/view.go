@@ -15,7 +15,7 @@ import (
 
 // View says what the optimizer is shown of rollouts.
 type View struct {
-	// Whole shows all that the agent was told, did and got, each text between fences,
+	// Whole shows all that the agent was sent, did and got, each text between fences,
 	// cut only where it does not fit into Window. Without it a task and what was said
 	// are shown, cut to lengths that are always the same.
 	Whole bool

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// This file tells addresses of the internet from those of this machine and of local
+// This file distinguishes addresses of the internet from those of this machine and of local
 // networks, and connects to no others.
 //
 // It knows nothing of HTTP, and nothing of what is asked of a server.

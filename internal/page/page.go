@@ -49,7 +49,7 @@ type Page struct {
 // Options are the circumstances of fetching. The zero value is the real network.
 type Options struct {
 	Trusted   []string          // hosts, each with its port, that may have addresses apart from those of the internet
-	Transport http.RoundTripper // stands in for the network; nil: the real one
+	Transport http.RoundTripper // replaces the network; nil: the real one
 }
 
 // Client fetches pages. It is safe for concurrent use.
@@ -67,7 +67,7 @@ func New(o Options) *Client {
 	return &Client{http: &http.Client{Transport: transport, CheckRedirect: checkRedirect}}
 }
 
-// fault is why a page cannot be fetched, in words that tell nothing of this machine.
+// fault is why a page cannot be fetched, in words that say nothing of this machine.
 type fault string
 
 func (f fault) Error() string { return string(f) }

@@ -1,10 +1,10 @@
-// Package passes says what scores tell that were measured by asking a set of
+// Package passes says what scores show that were measured by asking a set of
 // tasks once or several times: whether one skill is better than another, when
 // that is certain enough to stop, how much more it would take, and how much a
 // single skill's score owes to chance.
 //
 // Everything in it is pure: scores in, figures out, in the order of the tasks.
-// It knows nothing about skills, models, records or how a score came to be.
+// It knows nothing about skills, models, records or how a score was made.
 package passes
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// Verdict is what a comparison of B with A came to.
+// Verdict is the result of a comparison of B with A.
 type Verdict string
 
 const (

@@ -44,8 +44,8 @@ const (
 )
 
 // spec says what a prompt file may hold. A built-in file need not have all of it: those
-// of the first edition lack what came later. Besides system and user a file has
-// parts that are in a slot of those two.
+// of the first edition lack what came later. A file also has parts apart from system
+// and user: these are in a slot of those two.
 type spec struct {
 	file     string
 	inputs   []string            // names that every part may use

@@ -246,7 +246,7 @@ func (s *Set) MetaSkill(in MetaSkillInput) (Text, error) {
 }
 
 // LearningRateInput is what the model that sets the edit budget sees. Empty
-// texts besides Items leave their part out.
+// texts other than Items leave their part out.
 type LearningRateInput struct {
 	Mode       string // update mode, "" = patch
 	Items      string // one line an item, "[i] ..."

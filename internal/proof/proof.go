@@ -40,7 +40,7 @@ const (
 	writtenText = "MARK-4D2F77-WRITTEN\n"
 )
 
-// Skill returns the skill that the agent is given. Its body can be told from its description, which
+// Skill returns the skill that the agent is given. Its body can be distinguished from its description, which
 // agents show to their models unasked, and from its other files.
 func Skill() skill.Skill {
 	return skill.New("---\nname: "+skillName+"\ndescription: "+description+"\n---\n\nSay the mark "+bodyMark+".\n").
@@ -66,8 +66,8 @@ type Expect struct {
 type Seen struct {
 	Files   func(name string) (text string, ok bool) // of its workspace
 	Answer  string
-	Failure string            // why it did not come to its end, "" if it did
-	Usage   *trajectory.Usage // as the agent counted; nil = it told none, or a part
+	Failure string            // why it did not finish, "" if it did
+	Usage   *trajectory.Usage // as the agent counted; nil = it reported none, or a part
 	LeftOut []string          // of its requests, on the way to the model
 }
 

@@ -189,7 +189,7 @@ func (f form) kind(name string) string {
 	return strings.ToLower(text)
 }
 
-// complete fills in what is required besides, and reports whether that was possible.
+// complete fills in what else is required, and reports whether that was possible.
 func (f form) complete(args map[string]any) bool {
 	for _, name := range f.Required {
 		if _, ok := args[name]; ok {

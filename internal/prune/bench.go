@@ -14,13 +14,13 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Measure carries out one task, by its index, with a skill. sample tells repeated
-// evaluations of the same apart; asked again with the same arguments it answers the
+// Measure carries out one task, by its index, with a skill. sample distinguishes repeated
+// evaluations of the same; asked again with the same arguments it answers the
 // same. It is called concurrently and limits itself. An outcome that was not
 // measured has the status unmeasured; an error ends everything.
 type Measure func(ctx context.Context, s skill.Skill, item, sample int) (trajectory.Outcome, error)
 
-// Skip is told, before anything is decided, what a decision goes without.
+// Skip gets, before anything is decided, what a decision goes without.
 type Skip func(ctx context.Context, decision string, lost []Lost) error
 
 // Lost names an evaluation that could not be made.

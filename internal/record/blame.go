@@ -208,7 +208,7 @@ func (r *Training) Walk(step func(result.StepRecord, Step), epoch func(e result.
 	}
 }
 
-// changes returns how the skill changed over the run, and what is missing to tell.
+// changes returns how the skill changed over the run, and what is missing to know that.
 func (r *Training) changes() (out []provenance.Change, problems []string) {
 	current := r.Seed
 	add := func(c provenance.Change, hash, where string) {

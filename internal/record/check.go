@@ -91,7 +91,7 @@ func Check(ctx context.Context, dir string) (Checked, error) {
 		c.add(run.ManifestFile, Missing, "", helpRestore)
 	default:
 		c.out.RunID = m.RunID
-		c.out.Live, _ = run.InUse(dir) // what cannot be told is taken as not
+		c.out.Live, _ = run.InUse(dir) // what cannot be known is taken as not
 		c.add(run.ManifestFile, Intact, string(m.Status), "")
 	}
 	whole := c.record(ctx, m)

@@ -72,7 +72,7 @@ func ReadDocuments(dir, path string) (Documents, error) {
 }
 
 // Killed reports whether a run says that it is at work while no process works on it. What
-// cannot be told is taken as the run says it.
+// cannot be known is taken as the run says it.
 func Killed(dir string, m run.Manifest) bool {
 	if m.Status != result.Running {
 		return false

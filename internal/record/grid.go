@@ -396,7 +396,7 @@ func (c *cellSum) cell() byte {
 const rounding = 1e-9
 
 // build returns the columns and rows; those of one split are together, in the order in which the
-// run came to the tasks.
+// run reached the tasks.
 func (b *gridder) build(q *questions) ([]result.GridColumn, []result.GridTask) {
 	order := make([]int, len(b.tasks))
 	for i := range order {

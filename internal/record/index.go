@@ -234,7 +234,7 @@ func (x *Index) forget(dir string) {
 	delete(x.watchers, dir)
 }
 
-// busy reports whether a process works on a run; what cannot be told is taken as so.
+// busy reports whether a process works on a run; what cannot be known is taken as so.
 func busy(dir string) bool {
 	alive, err := run.InUse(dir)
 	return err != nil || alive

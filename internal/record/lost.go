@@ -30,7 +30,7 @@ type Lost struct {
 
 // losses counts what gave no result, listed the most often first.
 type losses struct {
-	sums   map[[2]string]*lost // by what and why
+	sums   map[[2]string]*lost // by kind and reason
 	tries  map[tryID]*lost     // calls within attempts at episodes
 	why    map[tryID]string    // classes of attempts that failed
 	counts map[string]int      // the attempt whose result counts, by the key of an episode

@@ -43,7 +43,7 @@ func (d *Documents) readNoise(dir string) error {
 	return nil
 }
 
-// oddNoise says why figures are none that two passes can have come to.
+// oddNoise says why two passes cannot have given these figures.
 func oddNoise(n result.Noise) error {
 	if n.Items < 0 || len(n.Flips) > n.Items {
 		return fmt.Errorf("the scores of %d tasks have changed, of %d", len(n.Flips), n.Items)

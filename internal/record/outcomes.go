@@ -47,7 +47,7 @@ func (r *Run) Sheets() ([]Sheet, error) {
 	return r.sheets(func(file string) ([]string, error) { return namesIn(r, file) })
 }
 
-// sheets lists them; names tells the names of the lists in a file.
+// sheets lists them; names returns the names of the lists in a file.
 func (r *Run) sheets(names func(file string) ([]string, error)) ([]Sheet, error) {
 	var out []Sheet
 	for _, s := range r.History.Steps {

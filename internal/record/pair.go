@@ -120,7 +120,7 @@ func (s Sheet) hasFirstDraws() bool {
 	return s.stage != stageRollout && (s.Step > 0 || s.Epoch > 0 || s.file == lastFile)
 }
 
-// agreement says whether a reply is the one that an outcome came of.
+// agreement says whether a reply is the one that an outcome is from.
 type agreement int
 
 const (
@@ -143,7 +143,7 @@ func (e *Evaluation) agreement(o *trajectory.Outcome) agreement {
 func (s Sheet) pair(all []Evaluation, o *trajectory.Outcome, sample int) int {
 	found, best := -1, 0
 	if !o.Status.Measured() && o.FailReason == "" {
-		return found // nobody asked
+		return found // no one asked
 	}
 	for i := range all {
 		e := &all[i]

@@ -91,7 +91,7 @@ const (
 var splitsOfCuts = pattern.New(`^([a-z]+),.*?(?:, certified on ([a-z]+))?(?:, rules of .*)?$`)
 
 // cutsOnTest reports whether test tasks are among those that judge the rules of an ablation or
-// pruning, or certify it. Where that cannot be told they are.
+// pruning, or certify it. Where that cannot be known they are.
 func (r *Run) cutsOnTest() bool {
 	m := splitsOfCuts.FindStringSubmatch(r.Manifest.About("ablate") + r.Manifest.About("prune"))
 	return m == nil || slices.ContainsFunc(m[1:], func(split string) bool { return split == "test" || split == "all" })

@@ -133,7 +133,7 @@ func (p *Replies) Begins(prefix string, f func(key, id string, sample int)) {
 
 // Reply is what was replied to a task.
 type Reply struct {
-	Question string // as the target saw it; of an episode as it tells
+	Question string // as the target saw it; of an episode as it says
 	Text     string
 	Turns    []trajectory.Turn
 	Failure  string // of the task's own limits: it is no answer, and scores 0

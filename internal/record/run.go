@@ -228,7 +228,7 @@ func (f Filter) query() journal.Query {
 	return q
 }
 
-// lets reports whether an entry passes what the query cannot tell: an id may be in the
+// lets reports whether an entry passes what the query cannot decide: an id may be in the
 // key of another task.
 func (f Filter) lets(c Call) bool { return f.Task == "" || c.Task == f.Task }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A file of outcomes may be 100 MB long, and what is asked of it is one task, or the names of
-// its lists. A scan goes through it in chunks, tells strings from brackets, and decodes those
+// its lists. A scan goes through it in chunks, distinguishes strings from brackets, and decodes those
 // outcomes alone that are wanted. It holds a chunk, and of what it may have to decode one
 // outcome or list at a time. What it is not sure of it leaves to the decoder of the whole file.
 

@@ -321,7 +321,7 @@ func (w *Watcher) sumSpending() Spending {
 	return out
 }
 
-// alive says when the record has grown last. Of a run at work its mark tells, which is
+// alive says when the record has grown last. The mark of a run at work shows it, and is
 // written with each commit; else the last answer does.
 func (w *Watcher) alive(p *Progress) {
 	at := w.last.EndedAt()

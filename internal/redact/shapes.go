@@ -108,7 +108,7 @@ var keyShapes = []shape{
 	{"AKIA ASIA ABIA ACCA", uppers | digits | exactly, 16},
 }
 
-// shapes are those of keys by their first two bytes, and firstPairs tells most words from these.
+// shapes are those of keys by their first two bytes, and firstPairs distinguishes most words from these.
 var shapes, firstPairs = func() (m map[[2]byte][]shape, t [256][256]bool) {
 	m = map[[2]byte][]shape{}
 	for _, s := range keyShapes {

@@ -1,7 +1,7 @@
 // Package remember reads, checks and writes what other runs leave to the optimizer of a new
 // one: result.Memory.
 //
-// Such a document is foreign: it is read strictly, within bounds, and comes out without
+// Such a document is foreign: it is read strictly, within bounds, and the result is without
 // secrets and without characters that steer a terminal. The package is pure. It knows
 // nothing about runs, about how a memory is made of them, or about prompts.
 package remember
@@ -114,7 +114,7 @@ type cleaner struct {
 	faults []error
 }
 
-// mostFaults is how many are told.
+// mostFaults is how many are reported.
 const mostFaults = 10
 
 func (c *cleaner) fail(format string, args ...any) {

@@ -44,7 +44,7 @@ type AgentJob struct {
 	Client model.Client // what it spends is metered and recorded through it
 	Tools  *ToolAccess  // a server of tools that it is to use; nil: none
 
-	// Given is told each key that the agent is given for this job alone.
+	// Given gets each key that the agent is given for this job alone.
 	Given func(key string)
 }
 
@@ -63,13 +63,13 @@ type AgentReport struct {
 	Load     trajectory.Load // with marks: whether the body was loaded
 	Turns    []trajectory.Turn
 	Usage    trajectory.Usage // of calls that went past the client
-	Failure  string           // why it failed at the task, "class: detail"; "" if it came to an end
+	Failure  string           // why it failed at the task, "class: detail"; "" if it finished
 	Score    *float64         // of a world that scores its episodes
 	Hidden   string           // how the task can be done, for analysts
 	Notes    []string         // what a reader of the outcome should know
 	LeftOut  []trajectory.LeftOut
 	Starved  bool            // it failed at its deadline, and waited long for a processor: its machine is to blame
-	Told     trajectory.Told // what it told its model apart from the task, uncut, a tool a line, if that is known
+	Told     trajectory.Told // what it gave its model apart from the task, uncut, a tool a line, if that is known
 }
 
 // takeScore fills in a score for which no check is asked: that of the world, or 0 where the target has failed. It reports
@@ -119,10 +119,10 @@ type Agent struct {
 	Warn       func(error) // a workspace that cannot be deleted costs room, not the run; notes of agents, each once
 
 	omissions
-	noted  sync.Map    // the notes that were told
-	worked atomic.Bool // it has come to an end with a task
+	noted  sync.Map    // the notes that were reported
+	worked atomic.Bool // it has finished a task
 
-	// Tell has it recorded what an agent tells its model, for analysts. Runs that began
+	// Tell has it recorded what an agent gives its model, for analysts. Runs that began
 	// without continue without.
 	Tell bool
 

@@ -29,7 +29,7 @@ func findCause(o *trajectory.Outcome, gold []string) score.Cause {
 		return score.SkillNotLoaded
 	case o.Cause != "":
 		return o.Cause
-	case strings.TrimSpace(o.Answer) == "" || len(gold) == 0: // nobody says what the answer was, or is to be
+	case strings.TrimSpace(o.Answer) == "" || len(gold) == 0: // no one says what the answer was, or is to be
 		return score.ScoredElsewhere
 	}
 	return check.Difference(o.Answer, gold)

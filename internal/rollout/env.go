@@ -55,10 +55,10 @@ type Env struct {
 	RawGold bool
 	Context []byte        // what an outcome depends on apart from task and skill
 	Hide    *redact.Exact // takes secrets that the environment was given out of what it says; nil if it was handed none
-	Warn    func(error)   // what a user should know, each thing once; nil: no one is told
+	Warn    func(error)   // what a user should know, each thing once; nil: no one is notified
 
 	omissions
-	noted   sync.Map // what was told
+	noted   sync.Map // what was reported
 	failing failing
 	broken  broken
 }

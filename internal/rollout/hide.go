@@ -14,7 +14,7 @@ import (
 )
 
 // maxHidden is the size of the largest file, in bytes, that hideIn reads. What is
-// larger is told; a file that is mostly a hole would keep us for hours.
+// larger is reported; a file that is mostly a hole would keep us for hours.
 const maxHidden = 256 << 20
 
 // hideIn takes secrets out of what is below dir: out of files, the targets of links

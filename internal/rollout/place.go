@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
-// Agents work at a place that tells nothing: its name is as long for every episode
+// Agents work at a place that shows nothing: its name is as long for every episode
 // and drawn by chance, and it lies outside of the run, whose folders are named according to what
 // is measured. What they leave is moved into the run when they have ended.
 

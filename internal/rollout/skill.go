@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// skillRoom is how many bytes of the files next to SKILL.md a chat target is told: about
+// skillRoom is how many bytes of the files next to SKILL.md a chat target gets: about
 // 16 000 tokens.
 const skillRoom = 64 << 10
 

@@ -15,7 +15,7 @@ const (
 	maxTools  = 8 << 10
 )
 
-// shortenTold returns what is kept of what an agent told its model. Secrets are removed before
+// shortenTold returns what is kept of what an agent gave its model. Secrets are removed before
 // anything is cut: of one that lies across a cut no part is left.
 func shortenTold(t trajectory.Told, hide *redact.Exact) *trajectory.Told {
 	tools := strings.Split(hide.Text(t.Tools), "\n")

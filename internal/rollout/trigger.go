@@ -27,7 +27,7 @@ const (
 	maxSameAll  = 64 << 20
 )
 
-// Marks are texts by which the body of a skill is recognised in what a model is told:
+// Marks are texts by which the body of a skill is recognised in what a model is given:
 // lines of it that are in nothing else that the agent can come upon. There are none
 // where the body has no such line: then no one can report whether it was loaded.
 type Marks struct{ texts []string }

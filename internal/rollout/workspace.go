@@ -253,7 +253,7 @@ func prune(dir string) error {
 }
 
 // unlock lets us into all folders below dir. What cannot be changed stays as it
-// is, for the one who stumbles over it to tell. Links are not followed.
+// is: the one who stumbles over it reports it. Links are not followed.
 func unlock(dir string) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return

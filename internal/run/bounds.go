@@ -45,7 +45,7 @@ func fileBound(name string) bound {
 func Most(name string) int64 { return fileBound(name).size }
 
 // A SizeError says that a file of a run is larger than what is read of it, or takes more room
-// than its size tells. It wraps disk.ErrTooLarge.
+// than its size suggests. It wraps disk.ErrTooLarge.
 type SizeError struct {
 	File  string
 	Size  int64 // bytes

@@ -83,7 +83,7 @@ type Manifest struct {
 	// sessions, by key and without secrets.
 	Operational map[string]string `json:"operational,omitempty"`
 
-	// Steering is what others have asked of the run. Of an open run, Run.Steering tells it.
+	// Steering is what others have asked of the run. Run.Steering returns it for an open run.
 	Steering *Steering `json:"steering,omitempty"`
 }
 
@@ -151,7 +151,7 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s is no run directory: it has no %s; `skillopt runs list` shows runs", e.Dir, ManifestFile)
 }
 
-// Unreadable says why the manifest or the record of a run cannot be read. It tells
+// Unreadable says why the manifest or the record of a run cannot be read. It distinguishes
 // a damaged one, which is a *DamagedError, from a disk that does not work, a file
 // that may not be read, and a context that has ended.
 func Unreadable(dir string, err error) error {
@@ -276,7 +276,7 @@ func lockDir(dir string) (*flock.Flock, error) {
 const lockPatience = 100 * time.Millisecond
 
 // InUse reports whether a process works on the run in dir. A run whose status is Running
-// and that no one works on was killed. Nothing is written; what cannot be told is an error.
+// and that no one works on was killed. Nothing is written; what cannot be known is an error.
 func InUse(dir string) (bool, error) {
 	path := filepath.Join(dir, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {

@@ -23,7 +23,7 @@ func (s Suite) cargoPlan(j Job) plan {
 	return plan{argv: argv, each: c.line, read: func(_ []byte, r *Report) { r.Tests, r.Unbuilt = c.finish() }}
 }
 
-// cargoTargets chooses integration tests by name, and the tests in sources by what holds them.
+// cargoTargets chooses integration tests by name, and the tests in sources by the target that holds them.
 func (s Suite) cargoTargets(j Job) []string {
 	flags := map[string]bool{}
 	if len(j.Targets) == 0 {

@@ -50,7 +50,7 @@ func (g *goTests) line(line []byte) {
 // goMarks are lines that say how a test goes, not what it says.
 var goMarks = pattern.New(`^\s*(===|---) `)
 
-// lines hands on whole lines of what is written to it. What is longer than a line may be is cut.
+// lines passes on whole lines of what is written to it. What is longer than a line may be is cut.
 type lines struct {
 	each func([]byte)
 	rest []byte
@@ -74,7 +74,7 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// flush hands on what is left without an end of line.
+// flush passes on what is left without an end of line.
 func (l *lines) flush() {
 	if len(l.rest) > 0 && l.each != nil {
 		l.each(bytes.TrimSuffix(l.rest, []byte("\r")))

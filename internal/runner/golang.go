@@ -117,7 +117,7 @@ func (d *detector) modulesAreThere(cache string) error {
 // listOthers prints the packages that tests need and that are not of the project.
 const listOthers = `{{if .Module}}{{if not .Module.Main}}{{.ImportPath}}{{end}}{{else if .Standard}}{{.ImportPath}}{{end}}`
 
-// warmGo builds what tests need without the project's own packages, whose objects would tell of other commits.
+// warmGo builds what tests need without the project's own packages, whose objects would reveal other commits.
 func (c *cell) warmGo(ctx context.Context, timeout time.Duration) error {
 	var packages []string
 	out := &lines{each: func(line []byte) {

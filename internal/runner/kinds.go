@@ -106,7 +106,7 @@ func (s Suite) Obeys(name string) bool {
 
 var testMain = pattern.New(`(?m)^func\s+TestMain\s*\(`)
 
-// ObeysText reports whether a run of tests obeys a file by what is in it: a TestMain of Go.
+// ObeysText reports whether a run of tests obeys a file because of its text: a TestMain of Go.
 func (s Suite) ObeysText(name string, text []byte) bool {
 	return strings.HasSuffix(name, "_test.go") && (s.Kind == Go || s.Kind == Command) && testMain.Regexp().Match(text)
 }

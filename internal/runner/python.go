@@ -124,7 +124,7 @@ var (
 	notInNames = strings.NewReplacer("-", "_", ".", "_")
 )
 
-// pythonProject lists the modules of the project by what lies in its tree, and the name that it is installed by.
+// pythonProject lists the modules of the project as found in its tree, and the name that it is installed by.
 func (d *detector) pythonProject() (names []string) {
 	for _, file := range []string{"pyproject.toml", "setup.cfg", "setup.py"} {
 		if m := pythonName.FindStringSubmatch(d.text(file)); m != nil {

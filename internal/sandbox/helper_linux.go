@@ -23,7 +23,7 @@ const (
 	confinedName   = "sandbox-confined"
 )
 
-// statusFD is where supervisor and helper tell what went wrong, and the
+// statusFD is where supervisor and helper report what went wrong, and the
 // supervisor how the program ended. The program does not have it.
 const statusFD = 3
 

@@ -29,7 +29,7 @@ const (
 
 // handoverFD is the socket between init and supervisor. Init says on it once what it
 // has set up, with the listeners of its network, and at last how the program ended.
-// Its end tells init that the supervisor is gone.
+// Its end shows init that the supervisor is gone.
 const handoverFD = 4
 
 // firstCgroupFD is the first of the files by which init joins control groups.

@@ -48,7 +48,7 @@
 //   - Limits holds for the program and all that it starts together. No core dumps, no
 //     file larger than MaxFile.
 //
-// With namespaces besides: other processes are not seen, nor signalled; mode, owner,
+// In addition, with namespaces: other processes are not seen, nor signalled; mode, owner,
 // times and attributes of files elsewhere cannot be changed; connections reach this
 // machine alone; nothing is executed in a folder of Inert by way of a library either.
 // /dev/shm is the program's own, with those of the folders in it that lie there; where a
@@ -82,7 +82,7 @@ const Marker = "SANDBOX_ID"
 type Spec struct {
 	Argv []string // program and arguments; the program is looked up in the PATH of Env, a relative path in Dir
 	Dir  string   // working directory, absolute
-	Env  []string // all that the program sees of the environment besides Marker, "NAME=value"
+	Env  []string // all that the program sees of the environment apart from Marker, "NAME=value"
 
 	// Stdin is read until its end or that of the program, whichever is first; nil
 	// is an empty input. Its Read must not wait for anything but data that is
@@ -105,7 +105,7 @@ type Spec struct {
 // always read is in the package comment.
 type Confine struct {
 	Write []string // folders and files that it may read, write and run, absolute; they must be there
-	Read  []string // folders and files that it may read and run besides; what is not there is left out
+	Read  []string // folders and files that it may also read and run; what is not there is left out
 
 	// Inert are folders that it may read and write, absolute; they must be there.
 	// No file in them can be executed. Where only bubblewrap confines, they are as

@@ -47,7 +47,7 @@ func (p *policy) filter() []bpf.Instruction {
 	// It takes room on a disk faster than anybody can look. Libraries write instead.
 	blocks = append(blocks, onCall(unix.SYS_FALLOCATE, refuse(unix.EOPNOTSUPP))...)
 	// It can start a process in another control group, for which nothing but the mode of a
-	// file is asked, and what it is told is where a filter cannot look. Libraries
+	// file is asked. Its arguments are where a filter cannot look. Libraries
 	// start processes by the older call instead.
 	blocks = append(blocks, onCall(unix.SYS_CLONE3, refuse(unix.ENOSYS))...)
 	if !p.Isolated {

@@ -238,7 +238,7 @@ func lastReply(o trajectory.Outcome) string {
 
 // says reports whether an answer is in a text, not as a part of a word or number: in
 // 187.30, 1,870 and 18-70 neither part is a number. One letter alone is none that could be
-// told from a word.
+// distinguished from a word.
 func says(text, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if r, size := utf8.DecodeRuneInString(answer); size == len(answer) && !unicode.IsDigit(r) {

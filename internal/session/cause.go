@@ -97,7 +97,7 @@ func (e *waitingError) Error() string {
 
 func (e *waitingError) Unwrap() error { return e.err }
 
-// Unheld tells ceilings that cannot be held, which are bad input, from what else keeps
+// Unheld distinguishes ceilings that cannot be held, which are bad input, from what else keeps
 // calls from being made.
 func Unheld(err error) error {
 	var (

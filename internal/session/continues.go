@@ -97,7 +97,7 @@ func restoreContinuation(cfg *config.Config, o *Options) {
 	m, found, err := run.ReadManifest(o.RunDir)
 	id, is := m.Identity["library."+ContinuesKey]
 	if o.RunDir == "" || err != nil || !found || !is {
-		return // whoever opens it says what is wrong with it
+		return // the code that opens it says what is wrong with it
 	}
 	if epochs, err := strconv.Atoi(m.Identity["train.epochs"]); err == nil {
 		cfg.Train.Epochs = config.Auto(epochs)

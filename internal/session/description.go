@@ -15,7 +15,7 @@ import (
 
 // TrainDescription prepares trigger tasks for training, where edits.description says that
 // the description may change; an operation that trains calls it before anything else.
-// Beside other tasks they guard the description. Alone they are what is trained on: the
+// Next to other tasks they guard the description. Alone they are what is trained on: the
 // description is then all that may change, and the splits that judge hold as many prompts
 // of either kind, so that the share of right ones is the balanced rate.
 func TrainDescription(in *Inputs) error {
@@ -74,7 +74,7 @@ func (s describing) triggersAlone() error {
 	case c.Eval.NoSkill:
 		return fault.Input(errors.New("eval.no_skill: true, allowed: false with trigger tasks alone: without a skill there is nothing to load"))
 	}
-	s.Config.SlowUpdate.Enabled = false // it writes into the body, which no trigger task tells anything of
+	s.Config.SlowUpdate.Enabled = false // it writes into the body, and trigger tasks say nothing about the body
 	s.Set, s.Scope = s.Triggers, s.Scope.WithDescriptionAlone()
 	s.Contents["tasks.path"] = s.Names[TrainTriggersKey]
 	s.Data.Train = s.Triggers.Split(task.Train)

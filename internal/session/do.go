@@ -34,7 +34,7 @@ type Op struct {
 }
 
 // Do carries out an operation and closes the session, whatever fails. The error is that
-// of the operation, or of what kept it from being begun; fault.Of tells its kind, and
+// of the operation, or of what kept it from being begun; fault.Of reports its kind, and
 // fault.RunDir in which run it happened.
 func (s *Session) Do(ctx context.Context, op Op) (err error) {
 	ctx, s.hard = context.WithCancelCause(ctx)

@@ -70,7 +70,7 @@ func (l *logging) begin() {
 	}, s.Now())
 }
 
-// untilDone has what is in flight told no more once the run is done.
+// untilDone stops the reports of what is in flight once the run is done.
 func untilDone(s *Session, emit event.Sink) event.Sink {
 	return func(e event.Event) {
 		if _, done := e.(event.RunDone); done && s.landed != nil {
@@ -90,7 +90,7 @@ func watchRequests(s *Session, o *caller.Options) (follow func()) {
 	o.Observe = s.waits.observe(o.Observe)
 	return func() {
 		s.landed = s.waits.follow(s.Emit, s.Now)
-		if s.log != nil && s.Run.Lost != nil { // whoever hears of events was reported when the run was opened
+		if s.log != nil && s.Run.Lost != nil { // receivers of events were notified when the run was opened
 			s.log.Add(event.Warning{Text: s.Run.Lost.String()}, s.Now())
 		}
 	}

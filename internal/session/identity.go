@@ -59,7 +59,7 @@ func (s *Inputs) Identity() (map[string]string, error) {
 	return id, nil
 }
 
-// OutcomeContext sums up what an outcome of an environment depends on besides
+// OutcomeContext sums up what an outcome of an environment depends on apart from
 // the task, the skill and the model: a record made under another one is no
 // answer, also where a fork or a cache might offer it. more are further keys.
 func (s *Inputs) OutcomeContext(more ...string) ([]byte, error) {

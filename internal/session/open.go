@@ -121,7 +121,7 @@ func chooseIn(s *Session, base string, same func(identity map[string]string) boo
 	return dir, err
 }
 
-// CompleteError says that a run of the same configuration has come to its end.
+// CompleteError says that a run of the same configuration is complete.
 type CompleteError struct{ RunDir string }
 
 func (e *CompleteError) Error() string {

@@ -21,7 +21,7 @@ import (
 // Options are what a caller of the library chooses next to the configuration. The zero
 // value is usable.
 type Options struct {
-	// In the place of what the configuration names.
+	// These fields replace what the configuration names.
 	Given
 	Skill   *skill.Skill
 	Env     task.Env

@@ -82,7 +82,7 @@ func (o *others) open(ctx context.Context, s *Session) error {
 	}
 	s.announced = true
 	if s.Kind == result.Evaluate && s.Passes > 1 {
-		return nil // passes tell how much answers vary: each is asked now, under equal conditions
+		return nil // passes show how much answers vary: each is asked now, under equal conditions
 	}
 	folder, err := filepath.Abs(s.Config.Run.Dir)
 	if err == nil {
@@ -176,7 +176,7 @@ func closeRun(s *Session) error {
 	if err != nil {
 		return fmt.Errorf("close run: %w", err)
 	}
-	if err := addToIndex(s, dir); err != nil && !s.unindexed { // what keeps it from being used was told
+	if err := addToIndex(s, dir); err != nil && !s.unindexed { // what keeps it from being used was reported
 		return s.tell(fmt.Errorf("the run is complete in itself, but not in the index of answers, which the next command sees to: %w", err))
 	}
 	return nil

@@ -89,7 +89,7 @@ func PagesNotice(s *Inputs) string {
 		wording.Plural(p.Most, "page", "pages"), wording.Plural(naming, "task", "tasks"), s.Set.Len(), hostsTold(hosts))
 }
 
-// WarnOfPages says it as a run begins, for operations that tell no other warnings.
+// WarnOfPages says it as a run begins, for operations that give no other warnings.
 func WarnOfPages(s *Session) {
 	if text := PagesNotice(s.Inputs); text != "" {
 		s.Emit(event.Warning{Text: text})

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// mostFindings is how many findings about a skill a load tells.
+// mostFindings is how many findings about a skill a load reports.
 const mostFindings = 5
 
 // SkillFolder returns the name of the folder of the skill at path, "" for a document that is no
@@ -24,7 +24,7 @@ func SkillFolder(path string) string {
 }
 
 // lint warns of what will fail when an agent uses the skill, and of secrets in it. What
-// the standard wants besides is reported by skill lint. A document without a folder names files
+// the standard also wants is reported by skill lint. A document without a folder names files
 // that are elsewhere.
 func (s *loader) lint(path string) {
 	folder := SkillFolder(path)

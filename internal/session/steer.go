@@ -21,9 +21,9 @@ import (
 type steering struct {
 	desk    *steer.Desk
 	before  map[string]bool // requests that were there before this session; nil: no one has looked yet
-	notes   []string        // told once there is somebody to take them
+	notes   []string        // sent once there is somebody to take them
 	refused int             // files that were no requests
-	failing bool            // that answers cannot be recorded was told
+	failing bool            // that answers cannot be recorded was reported
 	acted   map[string]bool // requests that were carried out and could not be recorded
 
 	mu     sync.Mutex
@@ -43,7 +43,7 @@ func InForce(s *Session) config.Limits {
 
 // takeUp begins to listen for the open run. Ceilings that were set in earlier sessions continue
 // to hold, unless the configuration says otherwise by now. What was asked before this
-// session is told from what will be: it is what is there now, whatever clocks say.
+// session is distinguished from what will be: it is what is there now, whatever clocks say.
 func takeUp(s *Session) error {
 	st := &steering{desk: steer.NewDesk(s.Run.Dir, s.Now), limits: s.Config.Limits, acted: map[string]bool{}}
 	s.steering = st
@@ -154,7 +154,7 @@ func steerLimits(l config.Limits) steer.Limits {
 	return out
 }
 
-// mostRefused is how many files that are no requests are answered and told in a session.
+// mostRefused is how many files that are no requests are answered and reported in a session.
 // More are removed without a word.
 const mostRefused = 100
 

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// TestReads tells, and notes, who reads test sets.
+// TestReads reports and notes who reads test sets.
 type TestReads struct {
 	in   *Inputs
 	run  *run.Run
@@ -191,7 +191,7 @@ func (h *readings) sum() result.TestReads {
 func (h *readings) findReadings(ctx context.Context, dir string) ([]testset.Reading, error) {
 	known, err := testset.Runs(ctx, dir)
 	if err != nil {
-		known = map[string]bool{} // whoever asked the ledger for the sets has told why
+		known = map[string]bool{} // the code that asked the ledger for the sets has said why
 	}
 	entries, err := run.List(dir)
 	h.doubt(err)

@@ -16,7 +16,7 @@ import (
 
 // TrainedOn returns the training that chose a skill by the most of some tasks, of those in the
 // folders whose ledgers count; nil if none did. It knows the skill by its SKILL.md, and the tasks
-// by their ids. A run that cannot be read tells nothing, and who gives the tasks, as
+// by their ids. A run that cannot be read says nothing, and who gives the tasks, as
 // a night does, knows what chose by them.
 func (s *Session) TrainedOn(ctx context.Context, sk skill.Skill, tasks []task.Task) (*result.TrainedOn, error) {
 	if s.Tasks != nil {

@@ -20,7 +20,7 @@ const (
 	refusedEvery = time.Second
 )
 
-// waits knows what is being waited for. It learns of every request of the run, and tells
+// waits knows what is being waited for. It learns of every request of the run, and reports
 // now and then what there is.
 type waits struct {
 	limit     int
@@ -133,7 +133,7 @@ func (b *waitedFor) Ended(e caller.Ended) {
 	f.took[b.key] = e.Took
 }
 
-// seconds reports how long the answer under a key took, 0 if that is not known. It is told
+// seconds reports how long the answer under a key took, 0 if that is not known. It is reported
 // once.
 func (f *waits) seconds(key string) float64 {
 	f.mu.Lock()

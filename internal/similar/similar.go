@@ -24,7 +24,7 @@ import (
 const (
 	mostChanged   = 3  // words that only one of them has, on each side
 	inCommon      = 90 // percent of the words of the longer one that both have
-	fewestInSplit = 3  // tasks of a template in one split, from which its words tell which are the question
+	fewestInSplit = 3  // tasks of a template in one split, from which its words show which are the question
 )
 
 // Sum names a text that is long.

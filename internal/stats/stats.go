@@ -7,7 +7,7 @@
 // argument. Input that is no number or lies outside its range is refused with an
 // error that names it, and a sample too small for a method with [ErrTooFew]; a
 // figure is never made up. The package knows nothing about skills, tasks, arms
-// or gates, and nothing about how a score came to be.
+// or gates, and nothing about how a score was made.
 package stats
 
 import (

@@ -41,7 +41,7 @@ const lookEvery = 50 * time.Millisecond
 
 // Ask asks a run for something and waits for what happens to it. A run that no process
 // works on is not asked to stop, and keeps other ceilings for its next session; one that has
-// come to its end takes none. The errors are *run.MissingError, those of run.ReadManifest, an
+// ended takes none. The errors are *run.MissingError, those of run.ReadManifest, an
 // error of kind BadInput for what cannot be asked, and one of the file system where the
 // directory may not be written. A request that no one answers is taken back. It may be
 // called concurrently.
@@ -88,7 +88,7 @@ func ask(ctx context.Context, dir string, a Asking) (result.Steered, error) {
 	return await(ctx, dir, a, out)
 }
 
-// Put puts a request to a run and waits for nothing. What becomes of it is reported by Answered.
+// Put puts a request to a run and waits for nothing. What happens to it is reported by Answered.
 // The errors are those of Ask.
 func Put(dir, what string, l Limits, from string, at time.Time) (id string, err error) {
 	r, err := newRequest(what, l, from, at)

@@ -47,7 +47,7 @@ type Found struct {
 type Look struct {
 	Found   []Found // in the order of their ids, MaxPending at most
 	Removed int     // entries that were no requests, or too many
-	Problem string  // of the folder as a whole, told once
+	Problem string  // of the folder as a whole, reported once
 }
 
 // Look reads what is pending. Requests stay until Done. A folder that is not there holds

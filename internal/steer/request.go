@@ -24,7 +24,7 @@ const Folder = "control"
 const (
 	Stop    = "stop"     // finish what is in flight, and end
 	StopNow = "stop_now" // end at once
-	Limit   = "limit"    // go on under other ceilings
+	Limit   = "limit"    // continue under other ceilings
 )
 
 // Format is the version of the files.

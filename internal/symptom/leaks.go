@@ -39,7 +39,7 @@ func know(s Source) *known {
 	}
 	tests := plant.Code(ext, s.TestText)
 	for _, w := range word.Regexp().FindAllString(stringsIn(s.TestText, tests), -1) {
-		base[strings.ToLower(w)] = true // what tests hand in or expect is behaviour
+		base[strings.ToLower(w)] = true // what tests pass in or expect is behaviour
 	}
 	for _, f := range s.Failing {
 		for _, w := range word.Regexp().FindAllString(f.Name, -1) {

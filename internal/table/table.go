@@ -1,6 +1,6 @@
 // Package table reads texts of rows and cells, separated by commas, tabs or semicolons, as
 // programs and spreadsheets write them: which separator it is, lines that end as on old
-// Macs, the line that tells Excel the separator, empty rows below the table.
+// Macs, the line that gives Excel the separator, empty rows below the table.
 //
 // It knows nothing of what columns mean.
 package table
@@ -113,7 +113,7 @@ func (t *Reader) fault(err error) error {
 	return err
 }
 
-// isSeparatorRow reports whether a row is the line that tells Excel how cells are
+// isSeparatorRow reports whether a row is the line that shows Excel how cells are
 // separated: "sep=;".
 func isSeparatorRow(row []string) bool {
 	return len(row) == 2 && strings.EqualFold(row[0], "sep=") && row[1] == ""

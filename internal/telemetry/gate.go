@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// health counts what happened to what was told.
+// health counts what happened to what was reported.
 type health struct {
 	mu     sync.Mutex
 	ended  int // spans

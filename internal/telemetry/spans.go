@@ -41,7 +41,7 @@ func (t *Telemetry) current() context.Context {
 	return context.Background()
 }
 
-// Event takes what a run tells.
+// Event takes what a run reports.
 func (t *Telemetry) Event(e event.Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -79,7 +79,7 @@ type Telemetry struct {
 	once sync.Once
 }
 
-// New begins to follow a run; nothing is sent before there is something to tell.
+// New begins to follow a run; nothing is sent before there is something to report.
 // The one who calls it calls Close.
 func New(o Options) (*Telemetry, error) {
 	if o.Now == nil {
@@ -145,7 +145,7 @@ func (t *Telemetry) provide(life context.Context, spans sdktrace.SpanExporter, v
 
 // Close ends what is open, sends what is left within the deadline, and returns
 // what the user should know. status is how the run ended, for one that has not
-// told so by an event; "" is not known. A second call does nothing.
+// reported it by an event; "" is not known. A second call does nothing.
 func (t *Telemetry) Close(status string) []string {
 	var warnings []string
 	t.once.Do(func() {

@@ -28,7 +28,7 @@ type batcher struct {
 	emit      event.Sink
 }
 
-// batch is what a step's rollouts and analysts came to.
+// batch is the result of a step's rollouts and analysts.
 type batch struct {
 	step       stepID
 	prefix     string // of keys

@@ -28,7 +28,7 @@ type epochEnder struct {
 	emit      event.Sink
 }
 
-// epochEnd is what the end of an epoch came to.
+// epochEnd is the result of the end of an epoch.
 type epochEnd struct {
 	epoch    int
 	lastStep int

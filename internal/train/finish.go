@@ -116,7 +116,7 @@ func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]tra
 }
 
 // wholePool measures, in folds, what is shipped on the tasks of the pool that no gate has
-// asked it: its score is told over all of them.
+// asked it: its score is reported over all of them.
 func (r *finisher) wholePool(ctx context.Context, drawn trajectory.Named) error {
 	if r.skills.folds < 2 || !r.skills.isKnown(r.skills.best) {
 		return nil

@@ -38,7 +38,7 @@ type judge struct {
 	skills    *skills
 	rollouts  *rollouts
 	emit      event.Sink
-	unwatched bool // nobody hears of events
+	unwatched bool // no one hears of events
 	atOnce    int
 	judging   []int // selection tasks that it judges by now; nil: all
 	drifts    []result.Drift
@@ -180,7 +180,7 @@ func (j *judge) measure(ctx context.Context, place rollout.Place, in *incumbent)
 }
 
 // draw returns the function that makes one draw of a trial. learn, if there is one, is
-// told what was measured of the candidate.
+// given what was measured of the candidate.
 func (j *judge) draw(prefix string, cand *incumbent, learn learner) gate.Measure {
 	done := j.rollouts.counter("gate", j.judges())
 	return func(ctx context.Context, item int, arm gate.Arm, sample int) (trajectory.Outcome, error) {

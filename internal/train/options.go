@@ -181,7 +181,7 @@ type Deps struct {
 	// Look looks at the outcomes of the seed skill before anything rests on them; an
 	// error ends the run there. Nil: no one does.
 	Look func([]trajectory.Outcome) error
-	// Before notes that the test split is read, for the nth time in this run, and tells
+	// Before notes that the test split is read, for the nth time in this run, and returns
 	// who has read tasks of it before. taken says that an opening in the record may be
 	// that of the run that this one is a fork of. Nil: it is not kept track of.
 	Before func(ctx context.Context, n int, taken bool) (result.TestReads, error)

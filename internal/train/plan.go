@@ -13,7 +13,7 @@ import (
 // what judges it; else Fold is 0.
 type Sizes struct {
 	Train, Selection, Test, Fold int
-	Triggers                     TriggerSizes // beside the others
+	Triggers                     TriggerSizes // in addition to the others
 }
 
 // TriggerSizes are how many trigger tasks the splits have.

@@ -14,7 +14,7 @@ import (
 type prefetch struct {
 	rolloutSet
 	stop  context.CancelFunc
-	due   func()        // tells that its part has come
+	due   func()        // reports that its part has come
 	ended chan struct{} // closed when what follows is set
 	out   []trajectory.Outcome
 	err   error

@@ -275,7 +275,7 @@ func (j *rejudge) noiseBefore(ctx context.Context, p judgedPlace) error {
 	return err
 }
 
-// batches tells with which skill each step began: an answer of its batch may be that to an
+// batches notes with which skill each step began: an answer of its batch may be that to an
 // equal request of a gate.
 func (j *rejudge) batches() {
 	for i, s := range j.History.Steps {

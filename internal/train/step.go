@@ -114,7 +114,7 @@ func (s *stepper) try(ctx context.Context, id stepID, planned []schedule.Batch, 
 	return stepResult{b, made.step}, err
 }
 
-// summarise records what the rollouts and the analysts of a step came to.
+// summarise records the results of the rollouts and the analysts of a step.
 func (s *stepper) summarise(p *proposal, b *batch) {
 	r := &p.record
 	r.Step, r.Epoch, r.StepInEpoch, r.Metric = b.step.number, b.step.epoch, b.step.inEpoch, string(s.opts.Projection.Metric)

@@ -22,7 +22,7 @@ import (
 type Stop struct {
 	Perfect  bool    `json:"perfect,omitempty"`  // no task is left that the current skill does not solve, asked twice
 	Score    float64 `json:"score,omitempty"`    // it has this score; 0: no rule
-	Patience int     `json:"patience,omitempty"` // so many steps in a row gained nothing; 0: no rule
+	Patience int     `json:"patience,omitempty"` // that many steps in a row gained nothing; 0: no rule
 	Evidence bool    `json:"evidence,omitempty"` // less is left to gain than the tasks could show
 }
 
@@ -156,7 +156,7 @@ func (s *stopper) patient(rules Stop, _ *entry) *result.Stop {
 }
 
 // evident returns the stop by the rule of what is left to gain: at most the distance to the
-// maximum, on each task that counts once. The rule ends the loop if the tasks could not tell the
+// maximum, on each task that counts once. The rule ends the loop if the tasks could not distinguish the
 // current skill from one that gained all of that and lost nothing.
 func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 	if !rules.Evidence || e.metric() == nil {
@@ -174,7 +174,7 @@ func (s *stopper) evident(rules Stop, e *entry) *result.Stop {
 	return found
 }
 
-// smallestGain returns the smallest gain that the tasks tell from the chance of answers, 0 where
+// smallestGain returns the smallest gain that the tasks distinguish from the chance of answers, 0 where
 // none that was asked twice has changed. It is not known where no skill could show a change.
 func (s *stopper) smallestGain(e *entry) (gain float64, known bool) {
 	sigma := math.Sqrt2 * math.Sqrt(s.skills.store.evaluationVariance()) * inflation(e.units) // of the difference on one task

@@ -220,7 +220,7 @@ func (s *store) shrunken() ([]*entry, []float64) {
 	within, centre, spread, noise := s.evaluationVariance(), 0.0, 0.0, 0.0
 	k := float64(len(known))
 	if len(known) < 4 || within == 0 || s.folded {
-		return known, means // too few to tell luck from difference, or no luck
+		return known, means // too few to distinguish luck from difference, or no luck
 	}
 	errs := make([]float64, len(known))
 	for i, e := range known {

@@ -14,8 +14,8 @@ type outlooking interface {
 	Outlook(e *gate.Evidence) gate.Outlook
 }
 
-// reporting is a policy whose outlook is told about fifty times a phase, at the same places
-// whatever arrives first: a run that is resumed tells the same again. Verdicts are
+// reporting is a policy whose outlook is reported about fifty times a phase, at the same places
+// whatever arrives first: a run that is resumed reports the same again. Verdicts are
 // those of the policy.
 type reporting struct {
 	gate.Policy
@@ -28,7 +28,7 @@ type reporting struct {
 	units int // at the last telling
 }
 
-// watch has the outlook of a trial told to the one who follows the run.
+// watch lets a policy report the outlook of a trial to the one who follows the run.
 func (j *judge) watch(prefix string, p gate.Policy) gate.Policy {
 	outlook, ok := p.(outlooking)
 	if !ok || j.unwatched {

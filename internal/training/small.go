@@ -17,7 +17,7 @@ type small struct {
 	Selection int  `json:"selection,omitempty"` // selection tasks, all but that many; 0: none is left out
 }
 
-// What a step needs at least: fewer tasks teach and tell hardly anything.
+// What a step needs at least: fewer tasks teach and show hardly anything.
 const (
 	leastTasks     = 10
 	usefulTasks    = 20 // of a batch, as long as the selection split can shrink

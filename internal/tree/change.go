@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// Change is what becomes of a path of a tree.
+// Change is what happens to a path of a tree.
 type Change struct {
 	Path string // with slashes
 	Data []byte

@@ -34,7 +34,7 @@ func OpenTree(ctx context.Context, repo *git.Repo, tree string, b Bounds) (*Tree
 	return t, t.indexFiles(b)
 }
 
-// whole is what is known of a whole tree besides its files.
+// whole is what is known of a whole tree apart from its files.
 type whole struct {
 	links []File // as they are listed
 }
@@ -46,7 +46,7 @@ const (
 	maxTarget = 4 << 10 // bytes of where a link leads
 	maxHops   = 40      // links on the way, as many as systems follow
 	maxRules  = 1 << 20 // bytes of a file .gitattributes
-	lfsSize   = 1 << 10 // bytes of what stands for a file of LFS
+	lfsSize   = 1 << 10 // bytes of what represents a file of LFS
 )
 
 const (

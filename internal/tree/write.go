@@ -42,7 +42,7 @@ func (t *Tree) Write(ctx context.Context, dir string, omit func(name string) boo
 	return t.writeInto(ctx, &writer{root: root}, omit)
 }
 
-// WriteOver writes the files and links into a folder that may hold others. What lies in the place of one of them is removed first, and no
+// WriteOver writes the files and links into a folder that may hold others. What lies where one of them belongs is removed first, and no
 // link of the folder is followed.
 func (t *Tree) WriteOver(ctx context.Context, root *os.Root, omit func(name string) bool) (Written, error) {
 	return t.writeInto(ctx, &writer{root: root, over: true}, omit)

@@ -54,7 +54,7 @@ func (e *AgentError) Error() string {
 
 func (e *AgentError) Unwrap() error { return e.Err }
 
-// CheckAgent returns the version of the agent of a config, "" where it tells none,
+// CheckAgent returns the version of the agent of a config, "" where it names none,
 // or reports why it cannot run here: an *AgentError.
 func CheckAgent(ctx context.Context, c config.Agent, lookup func(string) (string, bool)) (version string, err error) {
 	a, err := NewAgent(c, reach.Guard{}, lookup)
@@ -113,11 +113,11 @@ func Agent(c config.Agent, documents []agent.Document, guard reach.Guard, target
 // Use adds variables of the environment that agents get, NAME=value.
 func (r *AgentRunner) Use(env []string) { r.env = append(r.env, env...) }
 
-// AgentTells reports whether AgentTold knows what an agent tells its model. Of one that is
+// AgentTells reports whether AgentTold knows what an agent gives its model. Of one that is
 // a program of somebody else only its requests show it.
 func AgentTells(c config.Agent) bool { return c.Name == agent.BuiltinName }
 
-// AgentTold returns what an agent tells its model apart from the task: its system message and its
+// AgentTold returns what an agent gives its model apart from the task: its system message and its
 // tools, one a line. It returns "" for both if that is not known.
 func AgentTold(c config.Agent, documents []agent.Document, s skill.Skill) (system, tools string) {
 	if !AgentTells(c) {

@@ -177,7 +177,7 @@ func (p *EnvRunner) model(session *gateway.Handle) env.Model {
 	return env.Model{Name: ModelName(p.target), BaseURL: root + "/v1", AnthropicBaseURL: root, APIKey: session.Key()}
 }
 
-// exchange remembers of the calls of an episode what tells a failure at the task from
+// exchange remembers of the calls of an episode what distinguishes a failure at the task from
 // one of infrastructure.
 type exchange struct {
 	model.Client
@@ -267,7 +267,7 @@ func (e *exchange) late(err error) error {
 	return err
 }
 
-// Bounds of what is kept of a conversation that the program does not tell itself.
+// Bounds of what is kept of a conversation that the program does not report itself.
 const (
 	maxToldText  = 6000 // bytes of a text
 	maxToldTurns = 400

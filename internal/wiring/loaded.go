@@ -14,7 +14,7 @@ import (
 )
 
 // look remembers whether a request holds a part of the skill's body: in what a tool gave,
-// or in what the agent tells its model. What the model says itself is no proof of it.
+// or in what the agent gives its model. What the model says itself is no proof of it.
 func (w *metered) look(req *model.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *AgentRunner) load(w *metered, rep agent.Report, job rollout.AgentJob) t
 	return trajectory.NotLoaded
 }
 
-// loads reports whether a call, as events tell it, loaded the skill of a name: it read
+// loads reports whether a call, as events report it, loaded the skill of a name: it read
 // its file, or asked for it by name. A command that prints the path is neither.
 func loads(t trajectory.Turn, name string) bool {
 	tool, text, _ := strings.Cut(t.Action, " ")

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// metered remembers of the calls of an episode what tells a failure of the agent
+// metered remembers of the calls of an episode what distinguishes a failure of the agent
 // from one of infrastructure.
 type metered struct {
 	model.Client
@@ -59,7 +59,7 @@ func (w *metered) Generate(ctx context.Context, req model.Request) (model.Respon
 	return resp, err
 }
 
-// listen remembers what the agent tells its model apart from the task. Agents also ask for
+// listen remembers what the agent gives its model apart from the task. Agents also ask for
 // titles and the like: the request that offers most tools is that of the work.
 func (w *metered) listen(req *model.Request) {
 	w.mu.Lock()
@@ -87,7 +87,7 @@ func (w *metered) hasWaited() bool {
 	return ok && w.timeout > 0 && c.Waited() > w.timeout/2
 }
 
-// judge turns what an agent reports into what a rollout is told. session is nil
+// judge turns what an agent reports into what a rollout gets. session is nil
 // without a gateway.
 func (w *metered) judge(rep agent.Report, session *gateway.Handle) (rollout.AgentReport, error) {
 	w.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 // notices passes on what happens to the servers of a model: once that one is asked no
 // more, and once that one keeps failing. That one rests a moment happens all the
-// time and is not told.
+// time and is not reported.
 type notices struct {
 	role string
 	hide *redact.Exact

@@ -13,7 +13,7 @@ import (
 
 // pieces keeps credentials out of an answer whose text comes in pieces, one an event:
 // each alone may hold a harmless part of a key, and the one who reads them puts it
-// together. An event in which a key may have begun waits for those that tell; all that
+// together. An event in which a key may have begun waits for those that decide it; all that
 // is passed on before is less than minOpen bytes of one. What no key is in stays
 // byte by byte what it was.
 type pieces struct {

@@ -58,13 +58,13 @@ type Built struct {
 	// Servers are those behind Client, of a provider with an address; nil for others.
 	Servers []Server
 
-	// Hear sets who is told, once of each, of a server that is asked no more or has
+	// Hear sets who is notified, once of each, of a server that is asked no more or has
 	// long failed while the others answer, and of one that refuses the form in which
 	// answers are asked for. That may be from several goroutines at once. Nil: there
 	// is nothing to hear.
 	Hear func(tell func(text string))
 
-	// Ready returns the version of a Program, "" where it tells none, or reports, before
+	// Ready returns the version of a Program, "" where it names none, or reports, before
 	// anything is asked, that it cannot answer here: an *AgentError.
 	Ready func(ctx context.Context) (version string, err error)
 
@@ -149,7 +149,7 @@ func handedOff(role string, m config.Model) (Built, error) {
 	return Built{Client: c, Endpoint: "handoff:" + m.Folder, Source: "handoff", Kind: ByHand, Close: c.Close, Folder: m.Folder, Open: func() int { return len(c.Open()) }}, nil
 }
 
-// loginSuffix tells the program of a coding agent as a plain model from the
+// loginSuffix distinguishes the program of a coding agent as a plain model from the
 // provider of its vendor.
 const loginSuffix = "-cli"
 

@@ -7,7 +7,7 @@
 // bytes of brackets, dashes, aliases or blank lines. So a text is measured before
 // each part of the work: its marks before it is cut into tokens, its nesting and
 // the length of its mappings before it is parsed, and what its aliases represent
-// before it is decoded. Errors tell the place and quote nothing of the text, which
+// before it is decoded. Errors name the place and quote nothing of the text, which
 // may be a file of keys that was named by mistake.
 //
 // It knows nothing about what the YAML means.

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// Harness tells the suite about one adapter and its protocol.
+// Harness describes one adapter and its protocol to the suite.
 type Harness struct {
 	// New returns a client. What it holds is released through t.Cleanup.
 	New func(t *testing.T, s Settings) model.Client

@@ -44,7 +44,7 @@ func trace(lacks Lacks) *model.Reasoning {
 	return r
 }
 
-// recordAnswer makes one call and returns the answer as it comes out of a record.
+// recordAnswer makes one call and returns the answer as it is read back from a record.
 func recordAnswer(t *testing.T, h Harness, s Settings, r Reply) model.Response {
 	t.Helper()
 	srv := reply(t, h, r)

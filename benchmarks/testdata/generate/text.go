@@ -43,7 +43,7 @@ func searchqa(f folder) error {
 		}
 		other := (i + 17) % 44
 		context := facts(other) + " " + facts(i)
-		if i%11 == 5 { // longer than what is shown: what is asked for stands in front
+		if i%11 == 5 { // longer than what is shown: what is asked for is in front
 			context = facts(i) + " " + facts(other) + " [DOC] [TLE] Tides [PAR] " + strings.Repeat("High water comes twice a day, and low water between. ", 130)
 		}
 		r := row{Context: context}

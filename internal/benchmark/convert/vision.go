@@ -76,7 +76,7 @@ func babyChoices(v any) (choices []mcq.Choice, err error) {
 	return choices, nil
 }
 
-// babyKind tells a question with choices from one with a blank.
+// babyKind distinguishes a question with choices from one with a blank.
 func babyKind(r Row, choices []mcq.Choice) string {
 	switch strings.ToLower(text(r, "ansType")) {
 	case "choice", "multiple_choice", "mcq", "option":

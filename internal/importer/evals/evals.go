@@ -61,7 +61,7 @@ type set struct {
 	unknown bool // the source names models, and none is known here
 }
 
-// item is what becomes a task.
+// item is what is made into a task.
 type item struct {
 	at     place
 	id     string
@@ -213,7 +213,7 @@ func (w *work) inFolder(dir string) (file, format string, ok bool) {
 	return "", "", false
 }
 
-// looksLike tells the format of a file by its name and first rows.
+// looksLike recognises the format of a file by its name and first rows.
 func (w *work) looksLike(file string) (string, error) {
 	switch ext := strings.ToLower(path.Ext(file)); {
 	case ext == ".eval":

@@ -195,7 +195,7 @@ func (w *work) rowImages(at place, v any, one *item) bool {
 	return true
 }
 
-// pictureKind tells the kind of a picture by how it begins.
+// pictureKind returns the kind of a picture by how it begins.
 func pictureKind(data []byte) string {
 	head := string(data[:min(len(data), 12)])
 	switch {

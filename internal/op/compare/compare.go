@@ -33,8 +33,8 @@ const (
 
 // Run reports whether skill b is better than skill a. Both carry out the same tasks of a
 // split with the same seeds, in turns, until the difference is certain, or certainly no
-// larger than a margin, or passes or limits are used up. Beside an error that says that a
-// budget is used up there is what was measured before.
+// larger than a margin, or passes or limits are used up. An error that says that a
+// budget is used up comes with what was measured before.
 func Run(ctx context.Context, cfg config.Config, a, b skill.Skill, o session.Options) (*result.Comparison, error) {
 	o.Skill = &a
 	s, err := session.Prepare(ctx, cfg, o, model.Target)

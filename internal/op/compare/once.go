@@ -23,7 +23,7 @@ func (c *comparison) looks(pass int) []int {
 }
 
 // lookOnce puts the verdict of the only look instead of the one that holds at all
-// looks. Nothing is told before all is read.
+// looks. Nothing is reported before all is read.
 func (c *comparison) lookOnce(out *result.Comparison) error {
 	out.Verdict = result.VerdictNotEnoughData
 	if len(out.ByTask) == 0 || out.Passes < c.most || len(out.ByTask) < len(c.tasks)-len(out.Unmeasured) {

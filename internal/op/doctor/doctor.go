@@ -171,7 +171,7 @@ func writable(dir string) error {
 }
 
 // model examines the model of a role: each of its servers is asked, since a run
-// continues as long as one of them answers and tells little of the others.
+// continues as long as one of them answers and says little of the others.
 func (e *examiner) model(ctx context.Context, role string) {
 	row := "model " + role
 	detail, asked, err := e.reachable(ctx, role)

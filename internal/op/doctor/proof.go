@@ -18,8 +18,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// prove has the agent of the config work once against a scripted model, and adds what
-// came of it.
+// prove has the agent of the config work once against a scripted model, and adds
+// the result.
 func (e *examiner) prove(ctx context.Context, info agent.Info) {
 	row := "proof " + e.session.Config.Agent.Name
 	if support := sandbox.Supports(); e.session.Config.Agent.Sandbox == "auto" && support.Kind == "" && e.session.Config.Agent.Name != agent.BuiltinName {
@@ -94,7 +94,7 @@ func installHelp(info agent.Info) string {
 	return info.Help
 }
 
-// proofKey sums up what a proof depends on: the program, what it is told, and us.
+// proofKey sums up what a proof depends on: the program, what it is given, and us.
 func (e *examiner) proofKey(info agent.Info) (string, error) {
 	own, err := os.Executable()
 	if err != nil {

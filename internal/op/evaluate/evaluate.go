@@ -75,7 +75,7 @@ type evaluation struct {
 	repeats  int
 	whole    map[task.Split]int // tasks of each split, before some were left out
 	outcomes map[string][]trajectory.Outcome
-	result   *result.Evaluation // nil: it has not come to its end
+	result   *result.Evaluation // nil: it has not finished
 }
 
 // plan returns what the evaluation takes. Each task counts as often as it is asked for, but once

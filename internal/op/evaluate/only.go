@@ -15,7 +15,7 @@ import (
 // not all of a split.
 const onlyKey = "evaluate.only"
 
-// only leaves those tasks in a session that its options name, and returns what tells the
+// only leaves those tasks in a session that its options name, and returns what distinguishes the
 // run from others; "" for one that scores whole splits.
 func only(s *session.Session, splits []task.Split) (string, error) {
 	o := s.Options.Only

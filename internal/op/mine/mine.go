@@ -43,8 +43,8 @@ type Request struct {
 }
 
 // Run mines. Of cfg it uses models.optimizer, limits, prices, cache and record. Every call is
-// recorded in the directory of the options: the same request again pays for nothing twice. Beside an
-// error there is what was used, and no task.
+// recorded in the directory of the options: the same request again pays for nothing twice. An
+// error comes with what was used, and no task.
 func Run(ctx context.Context, cfg config.Config, req Request, o session.Options) (*result.Mine, error) {
 	sessions, err := read(req.Sessions)
 	if err != nil {

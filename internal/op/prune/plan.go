@@ -18,7 +18,7 @@ import (
 // mostDry is how many rollouts a plan may have at most for dry runs to be made of it.
 const mostDry = 400_000
 
-// plan returns what the operation takes. The number of tasks that tell what a rule is worth depends
+// plan returns what the operation takes. The number of tasks that show what a rule is worth depends
 // on the rules and on chance, which no one knows before. Dry runs of the same comparisons with
 // placeholders for the model say what may be expected.
 func (p *pruning) plan(ctx context.Context) (result.Plan, error) {

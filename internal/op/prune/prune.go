@@ -237,7 +237,7 @@ func (p *pruning) defaults() error {
 }
 
 // keep writes a skill into the run: SKILL.md as a file, and where the skill has more, all
-// of it as a folder besides.
+// of it as a folder too.
 func (p *pruning) keep(s skill.Skill, document, folder string) error {
 	if err := p.session.Run.WriteFile(document, []byte(s.Text())); err != nil || len(s.Others()) == 0 {
 		return err

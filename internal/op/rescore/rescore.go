@@ -161,7 +161,7 @@ func (w *work) sheet(ctx context.Context, s record.Sheet) (result.RescoredSheet,
 	for _, o := range outcomes {
 		sample := samples[o.ID]
 		samples[o.ID]++
-		if !w.matchesFilter(o) || !o.Status.Measured() && o.FailReason == "" { // nobody asked: the gate knew before
+		if !w.matchesFilter(o) || !o.Status.Measured() && o.FailReason == "" { // no one asked: the gate knew before
 			continue
 		}
 		w.met = true
@@ -221,7 +221,7 @@ func slim(o trajectory.Outcome) trajectory.Outcome {
 	return trajectory.Outcome{ID: o.ID, Type: o.Type, Status: o.Status, Hard: o.Hard, Soft: o.Soft}
 }
 
-// maxAnswer is how much of an answer is told, in bytes.
+// maxAnswer is how much of an answer is reported, in bytes.
 const maxAnswer = 2000
 
 func newRescoredTask(then, now trajectory.Outcome, sample int) result.RescoredTask {
@@ -232,7 +232,7 @@ func newScored(o trajectory.Outcome) result.Scored {
 	return result.Scored{Hard: o.Hard, Soft: o.Soft, Answer: wording.Middle(o.Answer, maxAnswer), Extracted: o.Extracted, Why: wording.Middle(o.FailReason, maxAnswer), Checks: o.Checks}
 }
 
-// undecidable are the keys, or their beginnings, that the gate's decisions depend on besides
+// undecidable are the keys, or their beginnings, that the gate's decisions depend on apart from
 // skills and scores.
 var undecidable = [...]string{"gate.", "split.", "train.seed", "eval.selection", "edits.files", "edits.description"}
 

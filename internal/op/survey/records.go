@@ -18,7 +18,7 @@ import (
 // maxRecord bounds the file of a run of tests.
 const maxRecord = 64 << 20
 
-// records are the runs of tests that a survey has made: a file each, by what was run.
+// records are the runs of tests that a survey has made: a file each, by the digest of what was run.
 type records struct {
 	dir   string
 	suite string // digest

@@ -21,7 +21,7 @@ type pacer struct {
 	spending spending
 
 	ended bool // of the loop nothing is left: it is carried out from the record
-	quiet bool // and has been told before
+	quiet bool // and that has been reported before
 }
 
 // hasCeiling reports whether anything but the clock can end a run.

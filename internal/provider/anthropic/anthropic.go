@@ -195,8 +195,8 @@ func (o Options) withDefaults() Options {
 // Generate implements model.Client. An answer without text is returned with
 // Text ""; a refusal without words has the server's explanation in Text.
 //
-// A system message that does not be at the beginning is sent as a user's:
-// the protocol has but one place for them, and moving it there would tell the
+// A system message that is not at the beginning is sent as a user's:
+// the protocol has but one place for them, and moving it there would inform the
 // model of things before they happen. An assistant's message without content is
 // left out, since the protocol refuses it. The seed is not sent: there is none.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {

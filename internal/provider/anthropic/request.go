@@ -196,7 +196,7 @@ func (c *Client) structure(w *wireRequest, s model.Schema) {
 
 // answerByTool adds a tool that takes the answer. The model must call it if it
 // has no other tools, and some tool if it has. A thinking model cannot be forced
-// to: it is told.
+// to: it is instructed.
 func (w *wireRequest) answerByTool(s model.Schema, thinks bool) {
 	w.answer = freeName(s.Name, w.Tools)
 	w.Tools = append(w.Tools, wireTool{

@@ -94,7 +94,7 @@ func (c *Client) events(ctx context.Context, res *http.Response, answer string) 
 	return model.Response{}, c.server.Fault(model.Truncated, status, fmt.Errorf("the stream ends early: %w", io.ErrUnexpectedEOF))
 }
 
-// finishStream makes the answer of a stream that came to its end.
+// finishStream makes the answer of a stream that reached its end.
 func (c *Client) finishStream(res *http.Response, m *message, answer string) (model.Response, error) {
 	if m.reply.Type != "message" {
 		return model.Response{}, c.server.Fault(model.Malformed, res.StatusCode, errors.New("the stream has no message"))

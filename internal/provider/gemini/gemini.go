@@ -144,8 +144,8 @@ func New(o Options) (*Client, error) {
 // Generate implements model.Client. An answer without text is returned with
 // Text "".
 //
-// A system message that does not be at the beginning is sent as a user's:
-// the protocol has but one place for them, and moving it there would tell the
+// A system message that is not at the beginning is sent as a user's:
+// the protocol has but one place for them, and moving it there would inform the
 // model of things before they happen. An assistant's message without content is
 // left out, since the protocol refuses it. Of the seed the lower 31 bits are
 // sent: the protocol has no more.

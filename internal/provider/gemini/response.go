@@ -273,7 +273,7 @@ func settle(r *model.Response) {
 
 // finish maps a reason to stop, to an answer's or to a failure's class. A call
 // that the model got wrong is no answer, and asking again may help; nor is one
-// that ended for a reason that the server does not tell.
+// that ended for a reason that the server does not name.
 func finish(reason string) (model.Finish, model.Code) {
 	switch reason {
 	case "MAX_TOKENS", "CONTINUATION":

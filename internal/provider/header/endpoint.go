@@ -267,7 +267,7 @@ func NewTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 
 // ParseBase reads the address of a server. It takes a final slash and the given
 // endings of the path off, which users copy along, each once and in this order;
-// a query is kept. The error tells no password.
+// a query is kept. The error shows no password.
 func ParseBase(raw, example string, endings ...string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -288,7 +288,7 @@ func ParseBase(raw, example string, endings ...string) (*url.URL, error) {
 }
 
 // CheckKey refuses a credential that HTTP cannot carry. The error names what it
-// is, and does not tell it.
+// is, and does not show it.
 func CheckKey(what, key string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		return fmt.Errorf("%s: holds a space, a line break or another control character: check how it was set", what)

@@ -3,7 +3,7 @@
 // in which a server says how long to wait, connections that neither follow
 // redirects nor look at the environment, streams that fall silent, where the reason
 // is in the body of a refusal, and the classes of failures below any protocol,
-// told without credentials.
+// reported without credentials.
 //
 // It knows nothing about any vendor's protocol, about answers or about retries.
 package header

@@ -68,7 +68,7 @@ func (w *timedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Sniff tells a stream of events from any other document: servers exist that
+// Sniff distinguishes a stream of events from any other document: servers exist that
 // answer a request for the one with the other. Whatever it looked at is still in
 // the reader that it returns. An empty body counts as a stream: one cut early.
 func Sniff(body io.Reader) (r io.Reader, events bool) {

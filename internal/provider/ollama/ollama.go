@@ -68,7 +68,7 @@ type Options struct {
 	// a duration such as 30m, or -1 for ever; "" leaves it to the server.
 	KeepAlive string
 	// Stream asks for the answer as a stream, so that a server that has died is
-	// told from one that is slow: Idle is how long it may be silent within the
+	// distinguished from one that is slow: Idle is how long it may be silent within the
 	// answer, 0 means DefaultIdle.
 	Stream bool
 	Idle   time.Duration

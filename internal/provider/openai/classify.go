@@ -93,7 +93,7 @@ func classify(status int, d detail) model.Code {
 }
 
 // classifyName returns the code for the names that servers give to reasons which their status does
-// not tell. Some send a 429 for credit that is used up, though no waiting fixes it: the user must
+// not show. Some send a 429 for credit that is used up, though no waiting fixes it: the user must
 // act on the account.
 func classifyName(name string) model.Code {
 	switch strings.ToLower(name) {

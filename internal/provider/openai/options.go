@@ -74,7 +74,7 @@ type Options struct {
 	API string
 	// Azure is set for Azure OpenAI.
 	Azure *Azure
-	// Stream has answers sent as they are made, so that a long one is told from a
+	// Stream has answers sent as they are made, so that a long one is distinguished from a
 	// dead connection: it may take long, but not be silent for longer than Idle
 	// (0 means DefaultIdle).
 	Stream bool

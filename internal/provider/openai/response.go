@@ -140,7 +140,7 @@ func (m *wireMessage) setParts(parts []wirePart) {
 	}
 }
 
-// split tells the text of parts from the model's thoughts.
+// split separates the text of parts from the model's thoughts.
 func split(parts []wirePart) (text, thoughts string) {
 	for _, p := range parts {
 		switch p.Type {

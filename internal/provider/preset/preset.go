@@ -89,7 +89,7 @@ type Rule struct {
 // Temperature says what a server makes of a temperature.
 type Temperature string
 
-// What becomes of a temperature.
+// What happens to a temperature.
 const (
 	TemperatureRefused Temperature = "refused"  // the request fails
 	TemperatureIgnored Temperature = "ignored"  // it is taken and changes nothing, unless thinking is disabled

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// What the simulated optimizer makes of a rejection, according to what it is told alone: an edit is to
+// What the simulated optimizer makes of a rejection, according to what it is given alone: an edit is to
 // blame when the tasks of the types that it names lost more than they won, and one that
 // names none when all together did. It errs where several edits are about one type, and
 // where an edit for all tasks is not what hurt.

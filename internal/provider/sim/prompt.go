@@ -269,7 +269,7 @@ func question(block string) string {
 
 // references returns the answers that a trajectory names as expected. The text
 // may be a JSON list, have one answer a line, or several with bars between; which
-// of these is meant cannot be told, so every reading is accepted.
+// of these is meant cannot be known, so every reading is accepted.
 func references(block string) []string {
 	text := field(block, hiddenLabel)
 	if text == "" {

@@ -36,7 +36,7 @@ func Key(path string) ([]byte, error) {
 	return []byte(key), nil
 }
 
-// private reports whether a file can be read by its owner alone, as far as its mode tells.
+// private reports whether a file can be read by its owner alone, as far as its mode shows.
 func private(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && (runtime.GOOS == "windows" || info.Mode().Perm()&0o077 == 0)

@@ -165,7 +165,7 @@ func (f *follower) snapshot() seen {
 	return seen{f.begun, f.lines, f.last, f.progress, f.version, f.problem, f.state, f.changed}
 }
 
-// change changes what has been read, and tells those who wait.
+// change changes what has been read, and notifies those who wait.
 func (f *follower) change(how func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

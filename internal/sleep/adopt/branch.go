@@ -219,7 +219,7 @@ func (s branching) move(ctx context.Context, t tip, r Record, changes []change, 
 	if errors.Is(err, errKilled) {
 		return r, err
 	}
-	// Whether it was moved tells the branch alone.
+	// Only the branch shows whether it was moved.
 	return r, errors.Join(err, s.settle(context.WithoutCancel(ctx), r))
 }
 

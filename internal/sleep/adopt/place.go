@@ -177,7 +177,7 @@ func (s spot) read(name string) (content, error) {
 	return content{there: true, text: string(data), mode: now.Mode().Perm(), info: now}, nil
 }
 
-// peek reads a file as read does, in order to tell whose it is: a file that read refuses is somebody else's.
+// peek reads a file as read does, in order to learn whose it is: a file that read refuses is somebody else's.
 func (s spot) peek(name string) (content, error) {
 	c, err := s.read(name)
 	var refused *Refused
@@ -220,7 +220,7 @@ func (s spot) checkNames() error {
 	return nil
 }
 
-// Foreign reports whether a file belongs to another user, where the system tells.
+// Foreign reports whether a file belongs to another user, where the system reports it.
 func Foreign(info fs.FileInfo) bool {
 	_, foreign := foreignOwner(info)
 	return foreign

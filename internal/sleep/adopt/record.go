@@ -43,7 +43,7 @@ type Record struct {
 	Ended   time.Time `json:"ended_at,omitzero"`
 	Files   []Changed `json:"files"`
 	Branch  *Branched `json:"branch,omitempty"` // nil: the files themselves were written
-	// Undone says why nothing came of it, and what was left as somebody else had written it.
+	// Undone says why the transaction had no effect, and what was left as somebody else had written it.
 	Undone []string `json:"undone,omitempty"`
 
 	HMAC string `json:"hmac"` // over all of the above
@@ -81,7 +81,7 @@ func (c Changed) File() string { return c.place().File() }
 // Rule is a line of a text, and what it rests on.
 type Rule struct {
 	Text    string          `json:"text"`
-	Grounds json.RawMessage `json:"grounds,omitempty"` // as the caller tells it
+	Grounds json.RawMessage `json:"grounds,omitempty"` // as the caller gives it
 }
 
 // ledger is what is noted of transactions, in a folder of the user's: a folder each.

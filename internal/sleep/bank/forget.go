@@ -226,7 +226,7 @@ func (b *Bank) forget(ctx context.Context, what string, f func(*sql.Tx) error) e
 		}
 		for _, q := range []string{
 			"DELETE FROM sessions WHERE number NOT IN (SELECT number FROM turns)",
-			// A problem may name what is forgotten; whatever still holds is told again when the
+			// A problem may name what is forgotten; whatever still holds is reported again when the
 			// store is read again.
 			"UPDATE stores SET problems = '[]'",
 		} {
@@ -245,7 +245,7 @@ func (b *Bank) forget(ctx context.Context, what string, f func(*sql.Tx) error) e
 	return b.compact(ctx)
 }
 
-// hideStores takes the paths away of stores of which no session is kept any more: they may tell
+// hideStores takes the paths away of stores of which no session is kept any more: they may name
 // a project or a session.
 func hideStores(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM stores WHERE error <> '' AND path NOT IN (SELECT store FROM sessions)"); err != nil {

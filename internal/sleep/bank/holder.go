@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
-// holderFile says who has the lock. Beside the lock, since a locked file cannot be read
+// holderFile says who has the lock. It is next to the lock, since a locked file cannot be read
 // everywhere.
 const holderFile = "holder.json"
 
@@ -21,7 +21,7 @@ const holderFile = "holder.json"
 type Holder struct {
 	Process int       `json:"process"`
 	Since   time.Time `json:"since"`
-	Doing   string    `json:"doing"` // a command, "" if it is not told
+	Doing   string    `json:"doing"` // a command, "" if it is not given
 }
 
 func (h Holder) String() string {

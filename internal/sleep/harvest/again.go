@@ -125,7 +125,7 @@ func has(t *transcript.Transcript, kept []transcript.Turn) bool {
 	return same == len(byID)
 }
 
-// equal reports whether two readings of a turn tell the same: what was said, and what was done with
+// equal reports whether two readings of a turn say the same: what was said, and what was done with
 // files and by commands. A reading with lines may know an exit code that another one does not.
 func equal(a, b *transcript.Turn) bool {
 	command := func(a, b transcript.Command) bool { return a.Text == b.Text && a.Altered == b.Altered }

@@ -160,7 +160,7 @@ func (h *harvest) stores(ctx context.Context) []transcript.Store {
 	return out
 }
 
-// result is what reading one store came to.
+// result is what reading one store produced.
 type result struct {
 	report   StoreReport
 	store    bank.Store

@@ -48,7 +48,7 @@ type Found struct {
 	Errors    []string             `json:"errors"` // of stores, and of folders that cannot be listed
 }
 
-// maxListed is how many problems and errors of a source are told one by one.
+// maxListed is how many problems and errors of a source are reported one by one.
 const maxListed = 20
 
 // Survey reads all stores of all sources, whatever the user allows, and counts. It keeps nothing
@@ -124,7 +124,7 @@ func (s *survey) source(ctx context.Context, src transcript.Source) error {
 	return nil
 }
 
-// read is what reading one store came to.
+// read is what reading one store produced.
 type read struct {
 	sessions []transcript.Transcript // without turns
 	problems []transcript.Problem

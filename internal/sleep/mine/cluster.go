@@ -129,7 +129,7 @@ func (a *profile) same(b *profile) bool {
 	case out == matching:
 		return share(a.prompt, b.prompt) >= wordsBeside
 	}
-	// Figures of which each has some that the other lacks tell more than words in common.
+	// Figures say more than words in common, if each has some that the other lacks.
 	return share(a.prompt, b.prompt) >= wordsAlone && !neitherContains(a.input[facetFigures], b.input[facetFigures])
 }
 
@@ -144,7 +144,7 @@ func neitherContains(a, b []string) bool {
 	return both < len(a) && both < len(b)
 }
 
-// compareInput compares what was to be worked on. Material tells the most, then files, then
+// compareInput compares what was to be worked on. Material says the most, then files, then
 // figures, then names.
 func compareInput(a, b signature) relation {
 	l, f, s, n := a.overlap(b, facetLines), a.overlap(b, facetFiles), a.overlap(b, facetFigures), a.overlap(b, facetNames)

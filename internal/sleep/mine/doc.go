@@ -1,5 +1,5 @@
 // Package mine makes tasks of what happened in sessions: a user asked for something, and what
-// came of it showed how it should have been.
+// followed showed how it should have been.
 //
 // A model proposes them, and nothing that it writes is believed. Which turns were asked,
 // corrected and accepted has to be so by the session itself; what is to be worked on has to

@@ -195,7 +195,7 @@ func collectFiles(turns []transcript.Turn) []string {
 	return files
 }
 
-// noVerdict says why a command that passes tells nothing of the work, or must not run again; ""
+// noVerdict says why a command that passes shows nothing of the work, or must not run again; ""
 // if it may be a check.
 func noVerdict(command string) string {
 	text := strings.TrimSpace(command)
@@ -257,7 +257,7 @@ func set(list ...string) map[string]bool {
 	return out
 }
 
-// findFlip returns the command that judges a task, which was asked in turns from and came out in
+// findFlip returns the command that judges a task that was asked from turn from on and done in
 // the accepted one. What passed before a correction was not enough.
 func (e *evidence) findFlip(from, corrected, accepted int) (flip, bool) {
 	for _, f := range slices.Backward(e.flips) {

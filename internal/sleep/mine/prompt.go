@@ -22,7 +22,7 @@ const (
 	maxShown  = 48 << 10 // of all turns
 	maxText   = 6 << 10  // of what a user or an agent said in one turn that counts
 	maxAside  = 600      // of the same in other turns
-	nearTurns = 1        // so many before and behind a turn that counts, count too
+	nearTurns = 1        // that many turns before and after one that counts also count
 )
 
 // prompts are the texts that a model is asked with.
@@ -73,7 +73,7 @@ func (p prompts) about(out []byte, e *evidence) (system, user string, err error)
 	return system, user, err
 }
 
-// hints says which turns seem to be corrected. It tells nothing that the turns do not.
+// hints says which turns seem to be corrected. It says nothing that the turns do not.
 func (e *evidence) hints() string {
 	var turns []int
 	for turn := range e.corrected {

@@ -23,7 +23,7 @@ const (
 	facetValues  facet = 'd' // figures of the expected answer
 	facetWords   facet = 'w' // words of the expected answer
 	facetCommand facet = 'c' // that passed
-	facetSaid    facet = 'a' // words of the accepted answer, where nothing else reports what came out
+	facetSaid    facet = 'a' // words of the accepted answer, where nothing else reports the result
 )
 
 // maxDigests is how many digests of a facet are kept: those of the lowest value, which are the

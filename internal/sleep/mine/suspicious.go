@@ -89,7 +89,7 @@ type scan struct {
 // programs are names of programs that are no words of plain language.
 const programs = `bash|zsh|ksh|csh|fish|pwsh|powershell|python3?|perl|ruby|php|npm|npx|pnpm|pip3?|pipx|uvx?|docker|podman|kubectl|git|gh|ssh|pytest|cmake|gcc|clang|javac?|mvn|gradle|dotnet|osascript|systemctl|launchctl|crontab|chmod|chown|mkdir|xargs|sed|awk|grep|tar|unzip|openssl|gpg|env|printenv|whoami|node|deno|bun|yarn|make|cargo|go|rustc|tsc|eslint`
 
-// scans are ordered: what is found first is told.
+// scans are ordered: what is found first is reported.
 var scans = []scan{
 	{kindURL, newPattern(`(?i)\b[a-z][a-z0-9+.-]{1,20}:\\?/\\?/[^\s<>"'` + "`" + `)\]}]+|\bwww\.[^\s<>"'` + "`" + `)\]}]+|\b(data|javascript|mailto):[^\s<>"']+`)},
 	{kindURL, newPattern(`(?i)\b([a-z0-9-]{1,63}\.)+(com|net|org|io|dev|app|xyz|ru|cn|info|biz|top|site|online|example|test|onion|gg|cloud|tk|host|link|click|zip|mov)\b(:\d+)?(/[^\s<>"'` + "`" + `]*)?`)},

@@ -17,7 +17,7 @@ import (
 // commandTimeout is that of a command that is a check: those of sessions are whole test suites.
 const commandTimeout = "10m"
 
-// Bounds on what becomes a check of files that were accepted.
+// Bounds on a check that is made from accepted files.
 const (
 	maxFiles    = 4
 	maxFileText = 64 << 10
@@ -228,7 +228,7 @@ func (w *weighing) byCommand(d *draftedTask) bool {
 	return true
 }
 
-// workspace says where a task is carried out that files came of.
+// workspace says where a task that produced files is carried out.
 func (w *weighing) workspace(d *draftedTask) {
 	d.place = wish.Place{Commit: w.t.Commit}
 	for i := range w.t.Turns[:d.accepted+1] {
@@ -266,7 +266,7 @@ func (w *weighing) byFiles(ctx context.Context, d *draftedTask) (bool, error) {
 }
 
 // byRubric makes a task that a judge decides, by words that the user said when they corrected.
-// Checks that came along are told, and count for nothing: who can choose their words passes them.
+// Checks that came along are reported, and count for nothing: who can choose their words passes them.
 func (w *weighing) byRubric(d *draftedTask) (draft.Reason, string) {
 	var said strings.Builder
 	for _, turn := range w.correctionTurns(d) {
@@ -297,7 +297,7 @@ func (w *weighing) byRubric(d *draftedTask) (draft.Reason, string) {
 	return w.usable(d)
 }
 
-// byCorrection makes a task whose checks tell apart the answers that the session holds.
+// byCorrection makes a task whose checks distinguish the answers that the session holds.
 func (w *weighing) byCorrection(d *draftedTask) (draft.Reason, string) {
 	wrong, right := w.t.Turns[d.corrected], w.t.Turns[d.accepted]
 	switch {

@@ -72,7 +72,7 @@ func tool(name string) Kind {
 	return ""
 }
 
-// programs that need something whatever they are told.
+// programs that need something whatever their arguments are.
 var programs = map[string]Kind{
 	"curl": Network, "wget": Network, "ftp": Network, "telnet": Network, "nc": Network, "ncat": Network, "netcat": Network, "socat": Network,
 	"ping": Network, "dig": Network, "nslookup": Network, "http": Network, "https": Network, "xh": Network,

@@ -93,7 +93,7 @@ func (n trainer) pair(ctx context.Context, j *job, c *bank.Candidate, staged ski
 	return n.Bank.Update(ctx, *c)
 }
 
-// weigh says what all pairs of a candidate come to.
+// weigh says what all pairs of a candidate amount to.
 func (n trainer) weigh(ctx context.Context, j *job, c *bank.Candidate) error {
 	half := level.Half(c.Level)
 	better, err := gate.Certificate{Test: gate.TestMean, Alpha: half}.Add(toGatePairs(c.Pairs, false))

@@ -217,7 +217,7 @@ func listTurnFiles(turns []transcript.Turn, folder string) []string {
 	return out
 }
 
-// usedFiles reports whether a turn worked on files, as far as its session tells.
+// usedFiles reports whether a turn worked on files, as far as its session shows.
 func usedFiles(t transcript.Turn) bool { return len(t.Files)+len(t.Read)+len(t.Commands) > 0 }
 
 // findTaskTurns finds the turns in which a task was asked and done: from one up to another. from is -1 if it is not known,
@@ -257,7 +257,7 @@ func (f *fitting) tree(ctx context.Context, folder, commit string) (*tree.Tree, 
 	return o.tree, o.err
 }
 
-// dirty says why a task did not begin with the files of the commit; "": it did, as far as its session tells.
+// dirty says why a task did not begin with the files of the commit; "": it did, as far as its session shows.
 func (f *fitting) dirty(ctx context.Context, t *wish.Task, s bank.Session, opened *tree.Tree) (string, error) {
 	turns, why, err := f.lines(ctx, s)
 	if err != nil {

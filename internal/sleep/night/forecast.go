@@ -135,7 +135,7 @@ const slack = 2
 // left for what comes after it. It returns nil if some of the night is not known.
 func (n *night) ceilingFor(f result.NightForecast, jobs []job) *int64 {
 	if len(f.Unknown) > 0 || f.Basis == result.Estimated || f.Basis == "" {
-		return nil // how long replies are, runs have to tell: those of a model that thinks are many times the usual
+		return nil // runs have to show how long replies are: those of a model that thinks are many times the usual
 	}
 	share := 1 - reserved
 	if len(jobs) > 1 {
@@ -222,7 +222,7 @@ func newSum() *foreseenSum {
 	return &foreseenSum{out: result.NightForecast{USD: &result.Interval{}, Unknown: []string{}}}
 }
 
-// run adds a training run, and that many answers of the target besides.
+// run adds a training run, and also that many answers of the target.
 func (s *foreseenSum) run(ctx context.Context, cfg config.Config, seed skill.Skill, tasks []task.Task, answers int, opts []skillopt.Option) error {
 	p, err := skillopt.Plan(ctx, cfg, append(slices.Clone(opts), skillopt.WithSkill(seed), skillopt.WithTasks(tasks), skillopt.WithAcceptedSeed())...)
 	if err != nil {

@@ -26,7 +26,7 @@ const (
 	// apartShare is the share of pairs in which the accepted answer has to score higher. The one who tosses a coin gets that far
 	// on 12 pairs in 7 of 100 nights, and who gives all the same score never.
 	apartShare = 0.75
-	// failedPairs is how many pairs are shown that a judge did not tell apart.
+	// failedPairs is how many pairs are shown that a judge did not distinguish.
 	failedPairs = 3
 )
 

@@ -20,7 +20,7 @@ import (
 // partRun is in the names of runs that measure a part of a proposal, before its number and digest.
 const partRun = "-part-"
 
-// Part is what a part of a proposal came to when it was measured by itself.
+// Part is the result of a part of a proposal that was measured by itself.
 type Part struct {
 	Outcome Outcome
 	Reason  string

@@ -78,7 +78,7 @@ type Miner interface {
 	Mine(ctx context.Context, cfg config.Config, sessions []bank.Session, known []wish.Task, opts ...skillopt.Option) ([]wish.Task, *result.Mine, error)
 	// Same finds the known task that is the same wish; -1: none.
 	Same(known []wish.Task, t *wish.Task) int
-	// Suspicious says why a text that nights would write needs a person, given the sessions that it came of; "":
+	// Suspicious says why a text that nights would write needs a person, given the sessions that it came from; "":
 	// it does not.
 	Suspicious(text string, sessions []bank.Session) string
 }
@@ -208,7 +208,7 @@ func hasWorked(data json.RawMessage) bool {
 }
 
 // newNightName returns the name of a night, which no other one has, of whatever project: of two that begin in one second,
-// the later one has the next second. No name begins with another one, so that the names of runs tell whose they are.
+// the later one has the next second. No name begins with another one, so that the names of runs show whose they are.
 func newNightName(now time.Time, nights []bank.Night) string {
 	id := now.Format("20060102-150405")
 	for slices.ContainsFunc(nights, func(b bank.Night) bool { return b.ID == id }) {

@@ -99,7 +99,7 @@ func (r Room) clear(project string) (n int, err error) {
 		return 0, fmt.Errorf("list the runs of nights: %w", err)
 	}
 	for _, e := range entries {
-		// The index of answers tells the names of runs, and is made again from those that are left. The ledger of
+		// The index of answers holds the names of runs, and is made again from those that are left. The ledger of
 		// test sets stays.
 		if name := e.Name(); strings.HasPrefix(name, record.NightRuns(project)) || strings.HasPrefix(name, answers.File) {
 			doomed = append(doomed, filepath.Join(runs, name))

@@ -14,7 +14,7 @@ import (
 )
 
 // The name of a model in a profile is often an alias, behind which its vendor puts another model one day. What a server
-// calls the model that answered tells; its fingerprints, which change from answer to answer, do not count.
+// calls the model that answered shows this; its fingerprints, which change from answer to answer, do not count.
 
 // servedIn returns the names of the models that answered in a run of the night, as their server named them, in order. It
 // returns none if the server named none, or if there are no answers.

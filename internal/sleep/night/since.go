@@ -163,7 +163,7 @@ func (n hindsight) leave(ctx context.Context, c, next *bank.Candidate, why strin
 	return bank.KeepSince(ctx, n.Bank, c)
 }
 
-// knownTo returns the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate tells.
+// knownTo returns the clusters that an adopted text was made, chosen or compared by before it was adopted, as far as a candidate shows.
 func (n hindsight) knownTo(j *job, night string) []int64 {
 	var out []int64
 	for _, c := range j.past {
@@ -239,7 +239,7 @@ func (n hindsight) askBoth(ctx context.Context, j *job, s Standing, c *bank.Cand
 	return run, bank.KeepSince(ctx, n.Bank, c)
 }
 
-// weighSince says what all pairs of an adoption come to, once a night has looked at them.
+// weighSince says what all pairs of an adoption amount to, once a night has looked at them.
 func weighSince(out *Adopted, c *bank.Candidate, night string) error {
 	better, err := gate.Certificate{Test: gate.TestMean, Alpha: sinceLevel}.Add(toGatePairs(c.Pairs, false))
 	if err != nil {

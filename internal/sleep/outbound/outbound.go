@@ -106,7 +106,7 @@ func (d door) turn(t *transcript.Turn) turn {
 
 func (d door) text(s string) string { return d.clean.Text(wording.Plain(s)) }
 
-// inProject reports whether a file is told relative to the project, and lies in it. A path of
+// inProject reports whether a file is given relative to the project, and lies in it. A path of
 // Windows is one on every system.
 func inProject(file string) bool {
 	slashed := path.Clean(strings.ReplaceAll(file, `\`, "/"))

@@ -34,7 +34,7 @@ const (
 )
 
 // At returns what was checked out at a time in the repository that dir lies in. false: it cannot
-// be told, since there is no repository, no log, or the log begins later.
+// be known, since there is no repository, no log, or the log begins later.
 func At(ctx context.Context, dir string, at time.Time) (Checkout, bool, error) {
 	folder, f, err := openLog(ctx, dir)
 	if err != nil || f == nil {

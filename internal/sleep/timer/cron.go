@@ -90,7 +90,7 @@ func (c cron) List(ctx context.Context) ([]Found, error) {
 	return out, err
 }
 
-// CronSeems reports whether a cron seems to be at work. What cannot be told counts as yes.
+// CronSeems reports whether a cron seems to be at work. What is not known counts as yes.
 func CronSeems(system string, proc fs.FS) bool {
 	if system != "linux" {
 		return true

@@ -42,7 +42,7 @@ func Kinds() []Kind { return []Kind{Systemd, Cron, Launchd, Tasks} }
 // prefix begins the names of all entries.
 const prefix = "skillopt-sleep-"
 
-// Entry is what a scheduler is told.
+// Entry is what a scheduler is given.
 type Entry struct {
 	ID      string   // 16 hexadecimal digits
 	At      At       // when, each day, by the clock of the machine
@@ -86,7 +86,7 @@ func (*ForeignError) ErrorKind() string { return string(fault.BadInput) }
 
 var digits = pattern.New(`^[0-9a-f]{16}$`)
 
-// check refuses what no scheduler could be told without changing it.
+// check refuses what no scheduler could be given without changing it.
 func (e Entry) check(system string) error {
 	if !digits.MatchString(e.ID) {
 		return fmt.Errorf("timer: the ID %q is not of 16 hexadecimal digits", e.ID)

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
 )
 
-// Host is the machine and the user whose schedulers are told.
+// Host is the machine and the user whose schedulers get the entries.
 type Host struct {
 	OS      string // as runtime.GOOS
 	User    int    // id, -1 where there is none
@@ -78,7 +78,7 @@ func Choose(ctx context.Context, h Host) (Kind, error) {
 	return "", &InputError{What: "no scheduler is at work here", Why: strings.Join(why, "; ") + "; --print shows what to give to one by hand"}
 }
 
-// works reports why a scheduler cannot be told anything.
+// works reports why a scheduler cannot be given entries.
 func works(ctx context.Context, kind Kind, h Host) error {
 	switch kind {
 	case Systemd:

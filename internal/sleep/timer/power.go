@@ -8,7 +8,7 @@ import (
 // Power is what a machine runs on.
 type Power string
 
-// What it may be. Where it cannot be told, it is unknown, not mains.
+// What it may be. Where it cannot be found out, it is unknown, not mains.
 const (
 	Mains   Power = "mains"
 	Battery Power = "battery"

@@ -44,7 +44,7 @@ func ReadProfile(ctx context.Context, path string) (*Profile, bool, error) {
 	}
 	data, err := disk.Read(ctx, path, maxProfile)
 	if err != nil {
-		return nil, false, nil // whoever reads it as another file says it
+		return nil, false, nil // the code that reads it as another file reports it
 	}
 	var format struct {
 		Format *int `json:"skillopt_timer"`

@@ -27,7 +27,7 @@ func (s systemd) Install(ctx context.Context, e Entry) error {
 	if err := s.take(ctx, e.ID, files); err != nil {
 		// What could not be taken up is not left lying about.
 		err = errors.Join(err, undo())
-		_, _ = s.h.run(ctx, nil, "systemctl", "--user", "daemon-reload") // what failed before is told
+		_, _ = s.h.run(ctx, nil, "systemctl", "--user", "daemon-reload") // what failed before is returned
 		return err
 	}
 	return nil

@@ -34,7 +34,7 @@ func label(id string) string { return "skillopt.sleep." + id }
 
 func (f Folders) plist(id string) string { return path.Join(f.agents(), label(id)+".plist") }
 
-// Jitter is how much later than told a scheduler that can do so starts an entry, at most: so
+// Jitter is how much later than asked a scheduler that can do so starts an entry, at most: so
 // that not all machines ask a server in one second.
 const Jitter = 10 * time.Minute
 

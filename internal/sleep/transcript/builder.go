@@ -191,7 +191,7 @@ func (b *Builder) After(id string, tell func()) {
 	b.turn.after = append(b.turn.after, effect{call: id, tell: tell})
 }
 
-// settle tells the effects of the turn.
+// settle reports the effects of the turn.
 func (d *draft) settle() {
 	for _, e := range d.after {
 		i, called := d.calls[e.call]

@@ -77,7 +77,7 @@ func claudePrinted(line []byte) bool {
 }
 
 // claudeSession is a file that is being read. Its records are a tree by uuid and parentUuid; of
-// what was taken back only whole turns are told, since results of tools that ran side by side
+// what was taken back only whole turns are recognized, since results of tools that ran side by side
 // have several children as well.
 type claudeSession struct {
 	Claude
@@ -160,7 +160,7 @@ func (x *claudeSession) now() int32 {
 }
 
 // back takes back the turns after one. What came before the first turn, or was itself taken
-// back, tells nothing.
+// back, says nothing.
 func (x *claudeSession) back(to int32) {
 	if i := slices.Index(x.active, to); i >= 0 {
 		x.b.Back(len(x.active) - 1 - i)
@@ -367,7 +367,7 @@ func hunks(patch gjson.Result) string {
 	return out.String()
 }
 
-// claudeExit tells with what code a command ended. One that did not fail ended with 0, unless the
+// claudeExit reports with what code a command ended. One that did not fail ended with 0, unless the
 // program says how it read another code, or the command continued in the background.
 func claudeExit(b *Builder, id string, failed bool, block, about gjson.Result) {
 	if failed {

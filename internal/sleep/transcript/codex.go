@@ -206,7 +206,7 @@ type codexSession struct {
 	said   said
 	skills []string          // named before the words of the user that they belong to
 	calls  map[string]string // id of a call -> our key for the newest call of it
-	known  map[string]bool   // calls whose success an event told
+	known  map[string]bool   // calls whose success an event reported
 	// patches are the files that calls of apply_patch name, until it is known that they succeeded.
 	patches map[string]codexPatch
 }

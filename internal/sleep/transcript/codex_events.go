@@ -6,7 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// event reads an event_msg: what the program tells its screen.
+// event reads an event_msg: what the program reports to its screen.
 func (x *codexSession) event(rec, p gjson.Result) {
 	at := instant(rec.Get("timestamp"))
 	switch p.Get("type").Str {

@@ -17,7 +17,7 @@ const (
 )
 
 // Command says that a call runs a command. With what code it ended is reported by Exit; what is never
-// told did end, with a code that is not known.
+// reported did end, with a code that is not known.
 func (b *Builder) Command(id, text string) {
 	if b.turn == nil || strings.TrimSpace(text) == "" || len(b.turn.Commands) >= MaxCommands {
 		return

@@ -29,8 +29,8 @@ import (
 // model and mode it begins with (session.model_change, session.mode_changed), and versions
 // between gave the mode with each message (agentMode): of version 1.0 on a session with none of
 // them is headless, even if it was taken up in a terminal later, which writes nothing of it.
-// The database tells neither this nor skills, tools, failures. The names that sessions are given hold the first prompt once
-// more (workspace.yaml, sessions.summary, the index for search): they are never read.
+// The database holds neither this nor skills, tools, failures. The names that sessions are given repeat the first prompt
+// (workspace.yaml, sessions.summary, the index for search): they are never read.
 //
 // Tried on files of 1.0.102, of a terminal and of a command line.
 type Copilot struct{}

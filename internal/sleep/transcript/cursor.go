@@ -397,7 +397,7 @@ func (x *cursorReader) assistant(content gjson.Result) {
 		}
 		return true
 	})
-	for strings.HasSuffix(text, "[REDACTED]") { // stands for what the model thought
+	for strings.HasSuffix(text, "[REDACTED]") { // replaces what the model thought
 		text = strings.TrimSpace(strings.TrimSuffix(text, "[REDACTED]"))
 	}
 	x.b.Agent(text, time.Time{})

@@ -73,7 +73,7 @@ func (r *Reading) copyDatabase(ctx context.Context, s Store, dir string) error {
 		if err := r.copyFile(ctx, root, s.Name, filepath.Join(dir, "db")); err != nil {
 			return fmt.Errorf("copy %s: %w", s.Path(), err)
 		}
-		// The logs come after the file: what was changed in it meanwhile can be told, or undone,
+		// The logs come after the file: what was changed in it meanwhile can be shown, or undone,
 		// by them alone.
 		for _, log := range []string{"-wal", "-journal"} {
 			err := r.copyFile(ctx, root, s.Name+log, filepath.Join(dir, "db"+log))

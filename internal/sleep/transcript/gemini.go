@@ -168,7 +168,7 @@ func (g Gemini) Read(ctx context.Context, s Store, r *Reading) error {
 	return r.Done(b)
 }
 
-// geminiLog is what the operations of a file come to.
+// geminiLog is the result of the operations of a file.
 type geminiLog struct {
 	lines    bool // what tools show of files is read
 	session  string

@@ -21,7 +21,7 @@ const (
 
 // held is what a session reports a file before its first write to it.
 type held struct {
-	wrote   bool             // a tool has written it: what it holds from then on tells nothing
+	wrote   bool             // a tool has written it: what it holds from then on shows nothing
 	unknown bool             // some of what was shown is not kept
 	lines   map[uint32]int32 // digest -> the turn that has it last
 }

@@ -383,7 +383,7 @@ func (OpenClaw) filesBeside(s Store) bool {
 	return err == nil && info.IsDir()
 }
 
-// origins says of sessions what their keys and the way they were made tell.
+// origins says of sessions what their keys and the way they were made show.
 func (OpenClaw) origins(ctx context.Context, s Store, db *sql.DB) (map[string]Origin, error) {
 	out := map[string]Origin{}
 	for _, q := range []struct {

@@ -426,7 +426,7 @@ func unquotePrompt(text string) string {
 	return strings.ReplaceAll(inner, `\"`, `"`)
 }
 
-// openCodeTool tells a builder of a call and of what happened to it.
+// openCodeTool adds to a builder a call and what happened to it.
 func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 	b.Call(id, tool)
 	input := state.Get("input")
@@ -471,14 +471,14 @@ func openCodeTool(b *Builder, id, tool string, state gjson.Result) {
 	}
 }
 
-// openCodeShown tells a builder what a member shows of a file, where that is wanted.
+// openCodeShown passes to a builder what a member shows of a file, where that is wanted.
 func openCodeShown(b *Builder, file string, in gjson.Result, member string, form form) {
 	if b.lines {
 		b.addText(file, in.Get(member).Str, form)
 	}
 }
 
-// openCodeCommand tells a builder of a command, its exit code and the file that it did nothing but
+// openCodeCommand adds to a builder a command, its exit code and the file that it did nothing but
 // print.
 func openCodeCommand(b *Builder, id string, state gjson.Result) {
 	command := state.Get("input.command").Str
@@ -527,7 +527,7 @@ func (d *openCodeDB) messagesNext(ctx context.Context, b *Builder, s openCodeSes
 		})
 }
 
-// openCodeContent tells a builder of the calls in a message of session_message and returns
+// openCodeContent adds to a builder the calls in a message of session_message and returns
 // its words.
 func openCodeContent(b *Builder, m openCodeMessage, content gjson.Result) string {
 	var words []string

@@ -24,7 +24,7 @@ import (
 // left out as a whole. A fork copies records with their times: a message keeps its id in it.
 //
 // Of the user are messages of role user, without the files that a command line attached and
-// without the body of a skill that /skill:name put in, which tells the skill at work. Commands
+// without the body of a skill that /skill:name put in, which names the skill at work. Commands
 // that a person ran (bashExecution), what extensions put in (custom_message), and summaries
 // are not read. stopReason error is a failure, aborted an interruption. Nothing in a session
 // distinguishes a script's from a person's: none counts as headless.
@@ -390,7 +390,7 @@ func (x *piSession) result(m gjson.Result) {
 	x.b.Result(call.key, !bad.Bool())
 }
 
-// exit tells with what code a command ended: pi says any but 0 as the last words of the output.
+// exit notes with what code a command ended: pi says any but 0 as the last words of the output.
 func (x *piSession) exit(key string, failed bool, content gjson.Result) {
 	if _, ran := runs(x.b, key); !ran {
 		return

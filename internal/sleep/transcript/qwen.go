@@ -351,7 +351,7 @@ func (l *qwenLog) system(rec gjson.Result, subtype string, at gjson.Result) {
 	}
 }
 
-// build tells a builder of an event.
+// build adds an event to a builder.
 func (e qwenEvent) build(b *Builder) {
 	at := instant(e.time)
 	switch e.kind {

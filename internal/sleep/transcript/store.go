@@ -212,10 +212,10 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.What)
 }
 
-// maxProblems is how many problems of one store are told one by one.
+// maxProblems is how many problems of one store are reported one by one.
 const maxProblems = 20
 
-// Reading is one reading of one store: what to read and who is told. Make one for each store.
+// Reading is one reading of one store: what to read and who gets it. Make one for each store.
 type Reading struct {
 	Clean Cleaner
 	// Wanted says whether sessions of a project are to be read; nil: all are. Of others
@@ -230,7 +230,7 @@ type Reading struct {
 	// is reported of a turn is the same.
 	Lines bool
 
-	// What came of it.
+	// The results.
 	Mark     Mark
 	Bytes    int64 // that were read
 	Problems []Problem

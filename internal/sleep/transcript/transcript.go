@@ -9,7 +9,7 @@ import (
 // Origin says who drove a session.
 type Origin string
 
-// The origins. Only interactive sessions tell what a user wanted and corrected.
+// The origins. Only interactive sessions show what a user wanted and corrected.
 const (
 	Interactive Origin = "interactive" // a person at a terminal or an editor
 	Headless    Origin = "headless"    // a script: one prompt on a command line or through an SDK
@@ -43,7 +43,7 @@ type Turn struct {
 	Tools   []Tool    `json:"tools"`   // in the order of their calls
 	Files   []string  `json:"files"`   // that tools wrote, relative to the project where they lie in it
 	// Read are files that tools read, named as Files are, before the first tool of the session
-	// wrote them. Nil: none, or the store does not tell.
+	// wrote them. Nil: none, or the store does not say.
 	Read []string `json:"read,omitempty"`
 	// Commands are those that tools ran, in order: the first MaxCommands.
 	Commands []Command `json:"commands,omitempty"`

@@ -1,4 +1,4 @@
-// Package week gathers what nights of some days came to, what waits for the user, what was adopted and how it fares since, and
+// Package week gathers the results of nights of some days, what waits for the user, what was adopted and how it fares since, and
 // what all that has cost: one document, which the status and the report show. It reads, and writes nothing.
 //
 // It knows the bank, what nights have staged and what was adopted. It knows nothing of terminals, pages or models.

@@ -21,13 +21,13 @@ import (
 
 // Touched is what a session reports the files that a task of it needs.
 type Touched struct {
-	Before []string            // that the session had changed before the task: what it reads of them later is not told
+	Before []string            // that the session had changed before the task: what it reads of them later is not reported
 	Read   []string            // that it read, before it changed them
 	Wrote  []string            // that it changed
 	Lines  map[string][]uint32 // what it was shown of them before it changed them, see [transcript.Turn]
 }
 
-// TouchedIn returns what the turns of a session from one on, up to another one, tell; to is beyond the
+// TouchedIn returns what the turns of a session from one on, up to another one, report; to is beyond the
 // last. Names are relative to the project with slashes, or absolute. The turns are all of a store's, with
 // their Lines, as harvest.ReadSession reads them. Turns that are kept have no Lines, and without Lines
 // nothing is recorded of what files held.
@@ -63,8 +63,8 @@ func add(list, more []string) []string {
 const maxCompared = 32 << 20
 
 // Check says why the files that a session worked on were not those of the commit, or cannot be
-// told to have been: "dirty tree: FILE", with more behind the name where there is more to say. "":
-// they were, as far as the session tells.
+// said to have been: "dirty tree: FILE", with more behind the name where there is more to say. "":
+// they were, as far as the session shows.
 //
 // A file was another one where any line that the session was shown of it, or replaced in it,
 // is not in the commit's; where it is not in the commit, though the session read it before it wrote
@@ -94,7 +94,7 @@ func Check(ctx context.Context, t *tree.Tree, seen Touched) (reason string, err 
 	return "", nil
 }
 
-// check is a comparison of what a session tells with a commit.
+// check is a comparison of what a session reports with a commit.
 type check struct {
 	tree *tree.Tree
 	seen Touched
