@@ -31,7 +31,7 @@
 //
 // Every model call is recorded in the run directory before its result is used.
 // The same operation with the same configuration finds the newest unfinished
-// run below run.dir and continues with it; what is recorded is not paid for again.
+// run below run.dir and continues it; what is recorded is not paid for again.
 // [WithRunDir] names the directory. A configuration that would make it
 // another run is refused with what differs; [WithFork] begins a new run with
 // what another has paid for. After a ceiling of limits, raise it and call again, or end
@@ -58,7 +58,7 @@
 //
 // # Concurrency
 //
-// Operations may run next to each other, each in a run directory of its own: a
+// Operations may run at the same time, each in a run directory of its own: a
 // second one in the same directory fails with the kind [Locked]. As many requests
 // are in flight as limits.concurrency allows, so clients, environments
 // and scorers of your own are called concurrently and must end when their

@@ -39,7 +39,7 @@ type RescoreOptions struct {
 	Step string   // a step, or "best"; "": all
 	IDs  []string // of tasks; none: all
 	Type string   // of tasks; "": all
-	Test bool     // answers to test tasks as well: the one who looks at them has read the test set
+	Test bool     // answers to test tasks as well: to look at them is to read the test set
 }
 
 // PruneOptions say how Ablate and Prune work. The zero value is usable.
@@ -125,7 +125,7 @@ func WithTasks(tasks []task.Task) Option { return func(o *session.Options) { o.T
 // which each task names one that its workspace starts with. It holds for tasks of
 // [WithTasks] as for those of tasks.path. What is in the folders that tasks name is part of
 // the identity of the run, where they lie is not; they are read as long as the run is at work,
-// and again by each session that continues with it. A folder with links is refused.
+// and again by each session that continues it. A folder with links is refused.
 func WithWorkspaces(dir string) Option { return func(o *session.Options) { o.Folders = dir } }
 
 // WithAnswers has Evaluate score answers that are there already, by the ids of their tasks: no
@@ -213,8 +213,8 @@ func WithRunDir(dir string) Option { return func(o *session.Options) { o.RunDir 
 // has paid for, up to the first call that differs.
 func WithFork(dir string) Option { return func(o *session.Options) { o.Fork = dir } }
 
-// WithContinue begins a new run that trains on from the finished run in dir, until it has so
-// many epochs in all, or with more that many in addition to those that run has carried out. What
+// WithContinue begins a new run that trains on from the finished run in dir, until it has this
+// many epochs in all, or with more this many in addition to those that run has carried out. What
 // that run has paid for is taken over. The new run is kept in the directory of WithRunDir, or in
 // the next free one. The configuration may differ from that of the finished run in train.stop
 // and in what may change when a run is resumed.
@@ -239,8 +239,8 @@ func WithReopenTest(reopen bool) Option { return func(o *session.Options) { o.Re
 
 // WithReplay answers the run from what another one recorded, instead of calling
 // models and running environments and checks. No key is needed. A step that the
-// cassette does not have ends the run. The run is one of its own: it does not go
-// on with models, nor does one that was begun with them continue with a cassette.
+// cassette does not have ends the run. The run is one of its own: it does not continue
+// with models, nor does one that was begun with them continue with a cassette.
 func WithReplay(c *Cassette) Option {
 	return func(o *session.Options) {
 		if c != nil {
@@ -264,7 +264,7 @@ func WithConfirm(confirm func(result.Plan) error) Option {
 }
 
 // WithTestLedger has a run note what it reads of a test set in the ledger of this folder
-// too, apart from that of the folder in which it lies, and count what is there. It may
+// as well as in that of the folder in which the run lies, and count what is there. It may
 // be given more than once.
 func WithTestLedger(dir string) Option {
 	return func(o *session.Options) { o.TestLedgers = append(o.TestLedgers, dir) }
@@ -299,9 +299,9 @@ func WithOnly(only Only) Option {
 // score from 0 to 1. Default 0.05.
 func WithMargin(margin float64) Option { return func(o *session.Options) { o.Margin = margin } }
 
-// WithOneLook has Compare read all of the split, that many passes as [WithPasses] says (1 if it is
+// WithOneLook has Compare read all of the split as many times as [WithPasses] says (1 if it is
 // not given), and look at the result once, at the end: at level, between 0 and 1, by an
-// exact test where scores are hard, tasks are on their own and there is one pass. With equal
+// exact test where scores are hard, tasks are independent and there is one pass. With equal
 // numbers of tasks that finds more than looking all the time; what is read never depends on
 // what was read. The level is part of the identity of the run. 0: it looks as it goes.
 func WithOneLook(level float64) Option { return func(o *session.Options) { o.Level = level } }
@@ -325,7 +325,7 @@ func WithVersion(v string) Option { return func(o *session.Options) { o.Version 
 // nothing is asked. A run that is named with WithRunDir, a fork and a replay are not looked at.
 func WithAgain() Option { return func(o *session.Options) { o.Start.Again = true } }
 
-// WithAcceptedSeed continues though the seed skill's first scores look as if the
+// WithAcceptedSeed has the run continue though the seed skill's first scores look as if the
 // measurement were broken, or a provider refuses many requests.
 func WithAcceptedSeed() Option { return func(o *session.Options) { o.Start.AcceptSeed = true } }
 

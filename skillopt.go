@@ -26,7 +26,7 @@ import (
 
 // Train trains a skill, or resumes its training. Where it is complete, nothing is asked and the
 // summary is that of the complete run (WithAgain begins another). The error is an *Error. The
-// summary is there whenever a run was begun, also next to an error.
+// summary is there whenever a run was begun, also together with an error.
 func Train(ctx context.Context, cfg config.Config, opts ...Option) (*result.Summary, error) {
 	sum, err := train.Run(ctx, cfg, applyOptions(opts))
 	return sum, classify(err)
@@ -52,8 +52,8 @@ func Evaluate(ctx context.Context, cfg config.Config, split string, opts ...Opti
 // the difference is certain, or certainly no larger than a margin (WithMargin), or
 // the passes (WithPasses) or limits are used up. The skill of the configuration is
 // not used. It is recorded as training is; a comparison without a verdict continues
-// when it is called again with more passes. The error is an *Error; next to one
-// that says that a budget is used up there is what was measured before.
+// when it is called again with more passes. The error is an *Error; with one
+// that says that a budget is used up, Compare returns what was measured before.
 func Compare(ctx context.Context, cfg config.Config, a, b skill.Skill, opts ...Option) (*result.Comparison, error) {
 	c, err := compare.Run(ctx, cfg, a, b, applyOptions(opts))
 	return c, classify(err)
@@ -118,7 +118,7 @@ func Draft(ctx context.Context, cfg config.Config, req DraftRequest, opts ...Opt
 // Mine has the optimizer of a configuration find tasks in sessions of agents: what users
 // corrected, and work that did not pass at first. What is sent of a session is what
 // `skillopt sleep harvest --show-outbound` prints of it, about sessions alone that show an
-// outcome; the one who calls it has asked whether it may be sent. Of cfg it uses
+// outcome; the caller must have asked whether it may be sent. Of cfg it uses
 // models.optimizer, limits, prices, cache and record. Every call is recorded in the directory of
 // WithRunDir: the same request again pays for nothing twice. The error is an *Error.
 func Mine(ctx context.Context, cfg config.Config, req MineRequest, opts ...Option) (*result.Mine, error) {
@@ -203,7 +203,7 @@ type Gateway struct {
 }
 
 // OpenGateway begins to serve. Of cfg it uses the target model, limits,
-// prices and run. The one who opens a gateway closes it. The error is an *Error.
+// prices and run. The caller closes the gateway. The error is an *Error.
 func OpenGateway(ctx context.Context, cfg config.Config, o GatewayOptions, opts ...Option) (*Gateway, error) {
 	g, err := gateway.Open(ctx, cfg, gateway.Options(o), applyOptions(opts))
 	if err != nil {

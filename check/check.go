@@ -32,7 +32,7 @@ const MatchTimeout = time.Second
 
 // Options are about a whole suite.
 type Options struct {
-	// Threshold is the soft score that an answer needs, apart from passing every
+	// Threshold is the soft score that an answer needs, in addition to passing every
 	// required check, for a hard score of 1. 0 asks for none.
 	Threshold float64
 	// MatchTimeout replaces the default for regular expressions. 0 keeps it.

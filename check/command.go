@@ -52,8 +52,8 @@ type Command struct {
 	Execute *Execution `json:"execute,omitempty"`
 
 	// What run learns from Carry about the step that it gets: Untrusted of an Execute,
-	// which must be given nothing whatever it names; Executed, how that ended, of the
-	// command behind it.
+	// which must learn nothing of what is expected, whatever it names; Executed, how that ended, of the
+	// command after it.
 	Untrusted bool           `json:"-"`
 	Executed  *CommandResult `json:"-"`
 }
@@ -75,7 +75,7 @@ const (
 	EndDeadline End = "deadline" // it took longer than its timeout
 	EndFlood    End = "flood"    // it wrote more than it may
 	EndLimit    End = "limit"    // it used more memory, disk, processors or processes than it may; see Detail
-	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left instead of the reward file cannot be removed
+	EndBlocked  End = "blocked"  // Carry did not run it: what the agent left at the path of the reward file cannot be removed
 )
 
 // CommandResult is how a command ended. It can be recorded as JSON: with it, the
@@ -120,7 +120,7 @@ type CommandResult struct {
 //	}
 //
 // An Execute is passed to run first, as a command that is Untrusted. What it left
-// instead of the reward file is removed as well.
+// at the path of the reward file is removed as well.
 //
 // An error means that there is no result.
 func Carry(ctx context.Context, dir string, c Command, run Runner) (CommandResult, error) {

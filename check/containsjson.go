@@ -231,8 +231,8 @@ func commentIn(line string) int {
 
 func isASCIILetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
-// buildLevenshtein compiles levenshtein: the answer is that many edits from a value at most,
-// or so much of it is the same. The score is the share that is the same.
+// buildLevenshtein compiles levenshtein: the answer is at most max edits from a value,
+// or at least a share of ratio is the same. The score is the share that is the same.
 func buildLevenshtein(s *spec, n *node) {
 	form := findNormalizer(s.choice("normalize", slices.DeleteFunc(normalizers("trim"), func(name string) bool { return name == "number" })...))
 	most := s.count("max")

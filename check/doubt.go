@@ -17,8 +17,8 @@ var _ task.Doubter = (*Suite)(nil)
 // t that the checks of t do not pass, and in checks of its own a value that was meant
 // as a reference and is text. Several are joined. The accepted answer is where the
 // set's extraction would find it. Checks that need a model, a command or what an agent
-// leaves are not asked, nor, next to them or next to a check that looks for gold within
-// an answer, those about the rest of the answer.
+// leaves are not asked. Where there is such a check, or one that looks for gold within
+// an answer, the checks about the rest of the answer are not asked either.
 func (s *Suite) Doubts(t task.Task) error {
 	all, err := s.compileProgram(t)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 const MaxHead = 1 << 20
 
 // Execution is what a command check runs before its command: a program that may
-// be the agent's, and that is given nothing. It never uses the network.
+// be the agent's, and that learns nothing of what is expected. It never uses the network.
 type Execution struct {
 	Argv    []string      `json:"argv"`    // program and arguments; run in the workspace
 	Timeout time.Duration `json:"timeout"` // above 0

@@ -27,7 +27,7 @@ func benchmarkForm(name string) normalizer {
 	return nil
 }
 
-// squeeze puts one space instead of white space, as Python's split and join do.
+// squeeze replaces each stretch of white space with one space, as Python's split and join do.
 func squeeze(s string) string { return strings.Join(split(s), " ") }
 
 // docvqaForm returns the form of the ANLS of DocVQA: case and white space do not matter, punctuation does.

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/jsonx"
 )
 
-// decodeJSON reads exactly one JSON value, with numbers as json.Number. Of a key
-// that is twice in one object the last value counts.
+// decodeJSON reads exactly one JSON value, with numbers as json.Number. The last
+// value of a key counts if the key occurs twice in one object.
 func decodeJSON(text string) (any, error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.UseNumber()

@@ -49,7 +49,7 @@ func (r jsonRule) match(got, want []any) []int {
 		owner[j] = -1
 	}
 	// Pairs that are the same value cost the others nothing, whatever else is
-	// allowed next to: who would match one of the two matches the other as well.
+	// allowed as well: what would match one of the two matches the other too.
 	same := map[[sha256.Size]byte][]int{}
 	for j, g := range got {
 		key := r.sum(g)

@@ -74,7 +74,7 @@ func readManifest(root *os.Root) (Manifest, error) {
 	return m, nil
 }
 
-// unreadable says that a path cannot be read. Why is there only if it is our
+// unreadable says that a path cannot be read. It says why only if that is our
 // own fault.
 func unreadable(path string, err error) error {
 	if ours(err) {

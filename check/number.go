@@ -276,7 +276,7 @@ func isUnit(s string) bool {
 	return utf8.RuneCountInString(s) <= 24 && !strings.ContainsAny(s, "0123456789,;:!?()[]{}\"\n=<>") && len(strings.Fields(s)) <= 3
 }
 
-// tail reads what is after the digits: percent sign, scale word, unit.
+// tail reads what follows the digits: percent sign, scale word, unit.
 func (q *quantity) tail(s, head string) bool {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, "%"); ok {
@@ -319,8 +319,8 @@ func scale(word string) (float64, bool) {
 
 // scanDigits reads the number at the start of s, which starts with a digit or
 // with a point and a digit, and returns its value and length: a decimal, or a
-// fraction of two. What continues after a fraction (1/2/2024) is a date or a path,
-// and its first part is alone.
+// fraction of two. A fraction that continues (1/2/2024) is a date or a path:
+// only its first part is read.
 func scanDigits(s string) (value float64, n int) {
 	value, n = scanDecimal(s)
 	rest, ok := fractionPart(s[n:])

@@ -21,7 +21,7 @@ type verdict struct {
 	broken bool   // it could not be decided, so it fails whichever way it is asked
 	cause  score.Cause
 	detail string // more for analysts, of several lines
-	saw    string // what was judged, where that is not the answer as it is
+	saw    string // what was judged, where that is not the answer itself
 
 	undecided string // why nothing was measured: it has no score
 }

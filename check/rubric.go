@@ -132,8 +132,8 @@ func (s *spec) paths(key string) []string {
 	return out
 }
 
-// request shows the judge the task, the criteria and what was passed in. What
-// is not ours is between marks.
+// request shows the judge the task, the criteria and what was submitted. What
+// is not ours is put between marks.
 func (r *rubric) request(w *subject) (JudgeRequest, error) {
 	values := map[string]string{"task": shortenText(taskText(w, choicesShown(w.task, "choices"))), "answer": shortenText(w.Answer)}
 	gold := ""

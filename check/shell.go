@@ -8,7 +8,7 @@ import (
 )
 
 // shellWord is a word of a shell script, without its quotes. What would be
-// expanded is as it was written.
+// expanded is kept as it was written.
 type shellWord struct {
 	text  string
 	first bool // a command begins with it
@@ -114,7 +114,7 @@ func simpleCommands(script string) [][]string {
 	return slices.DeleteFunc(all, func(c []string) bool { return len(c) == 0 })
 }
 
-// passesOn reports whether a word instead of a program only leads to one.
+// passesOn reports whether a word at the position of a program only leads to the program.
 func passesOn(word string) bool {
 	starters := []string{"env", "exec", "command", "nohup", "nice", "time", "stdbuf", "xargs", "timeout", "eval", "if", "then", "elif", "else", "while", "until", "do", "!"}
 	return slices.Contains(starters, word) || assignment.MatchString(word) || number.MatchString(word) || strings.HasPrefix(word, "-") || strings.HasPrefix(word, ">")

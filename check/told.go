@@ -72,7 +72,7 @@ func foreign(argv []string) (found []string) {
 	return found
 }
 
-// lintAlone warns of a script that looks next to itself, where it can read nothing.
+// lintAlone warns of a script that looks for files next to it, where it can read nothing.
 func (c *Command) lintAlone(scripts []string) []string {
 	for _, s := range scripts {
 		if m := beside.FindString(s); m != "" {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// SetEnvironment gives the process variables instead of its own: what a timer has started sees
+// SetEnvironment replaces the variables of the process: what a timer has started sees
 // what the shell did in which the timer was set. It is for the beginning of a program.
 // It is for this program alone.
 func SetEnvironment(vars map[string]string) error {

@@ -19,7 +19,7 @@ var variable = pattern.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 type spot struct {
 	key    string
 	holds  reflect.Type // nil: anything
-	public bool         // what is here is the name of a thing, and never a secret
+	public bool         // its value is the name of a thing, and never a secret
 }
 
 // child returns the spot of a named value in s.

@@ -143,7 +143,7 @@ func plain(v any) any {
 }
 
 // Fingerprint returns the identity of a run as key -> value. contents replaces
-// the paths of files according to what is in them (key -> digest). A value in which r finds
+// the paths of files with digests of their contents (key -> digest). A value in which r finds
 // a secret is replaced by its digest. r may be nil: nothing is secret.
 func (c Config) Fingerprint(contents map[string]string, r *redact.Redactor) map[string]string {
 	out, shown := map[string]string{}, c.Keys()

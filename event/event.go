@@ -100,7 +100,7 @@ type EpochDone struct {
 	MetaSkill  bool   `json:"meta_skill"`
 }
 
-// Stopped says which rule ended the loop before its last step, according to what figures. The final
+// Stopped says which rule ended the loop before its last step, and with which figures. The final
 // evaluation follows.
 type Stopped struct {
 	Rule      string   `json:"rule"` // perfect, score, patience, evidence

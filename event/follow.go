@@ -1,9 +1,9 @@
 package event
 
-// What follows is for the one who looks at a run while it is at work. These events come
+// What follows is for those who look at a run while it is at work. These events occur
 // often, and none of them decides anything: how the run continues follows from its record.
 
-// OutcomeDone says the result of a task with one skill, once. Hard and Soft are shares
+// OutcomeDone gives the result of a task with one skill, once. Hard and Soft are shares
 // from 0 to 1, null if it was not measured.
 type OutcomeDone struct {
 	Row     int64    `json:"row,omitempty"` // of the entry of the record that has the reply; missing: an equal request of the run was answered before
@@ -21,7 +21,7 @@ type OutcomeDone struct {
 	Seconds float64  `json:"seconds,omitempty"` // that the answer took; missing: not known
 }
 
-// GateRead says how far a gate has read, and how the candidate is. Difference, Low,
+// GateRead says how far a gate has read, and how well the candidate does. Difference, Low,
 // High, Reject and Accept are in gate-score points of the candidate minus the incumbent,
 // null where there is none yet.
 type GateRead struct {

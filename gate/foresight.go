@@ -24,7 +24,7 @@ type Foresight struct {
 	whole      bool    // all scores so far are 0 or 1: the sums are exact
 }
 
-// rounding is how much a sum may be off next to the mean that a verdict is made
+// rounding is how much a sum may differ from the mean that a verdict is made
 // of, in points of an item. Scores of 0 and 1 are summed without rounding.
 const rounding = 1e-6
 

@@ -11,7 +11,7 @@
 // stays away both arms are compared on what both have. It is never a score.
 //
 // The package does no I/O and knows nothing about skills' texts, models, tasks'
-// content, prices or records: the one who supplies Measure limits how much runs at
+// content, prices or records: the supplier of Measure limits how much runs at
 // once, retries, and writes down.
 package gate
 

@@ -34,7 +34,7 @@ const (
 // to be the truth (Trial.Deterministic).
 //
 // An answer that could not be measured is neither pass nor failure. A loss that is neither
-// confirmed nor dropped for want of answers rejects no one; the verdict says so.
+// confirmed nor dropped for want of answers rejects no candidate; the verdict says so.
 //
 // The fresh answers are not pooled with others: they are asked only where the candidate has
 // lost, so that they would make it look better than it is.
@@ -97,7 +97,7 @@ func KeepMost(n int) int { return 2 * n * freshAnswers(n) }
 // LossAnswers returns how many fresh answers of each arm the rule of [Keep] asks for at most, about each of that many losses.
 func LossAnswers(losses int) int { return freshAnswers(losses) }
 
-// LossShown reports whether fresh answers show a loss, one of that many of a candidate, by the rule of [Keep]: Fisher's
+// LossShown reports whether fresh answers show one of the losses of a candidate, by the rule of [Keep]: Fisher's
 // exact test at 5 %, shared by all of them.
 func LossShown(candidate, current Passed, losses int) bool {
 	p := stats.FisherExact(current.Passed, current.Of, candidate.Passed, candidate.Of).Greater
@@ -310,7 +310,7 @@ func (c *keeping) unmeasuredItems(e *Evidence) []string {
 	return slices.DeleteFunc(slices.Clone(e.Trial.Items), func(id string) bool { return !gone[id] })
 }
 
-// outlooking is a policy that says how a trial is.
+// outlooking is a policy that gives the outlook of a trial.
 type outlooking interface {
 	Reached(e *Evidence) (phase Phase, units, of int, ok bool)
 	Outlook(e *Evidence) Outlook

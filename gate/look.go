@@ -49,7 +49,7 @@ type Look struct {
 	Losses int
 	Ties   int
 
-	P         *float64 // of LookExact: that of that many wins and more, were the candidate no better
+	P         *float64 // of LookExact: the probability of this number of wins or more, were the candidate no better
 	Wealth    *float64 // of LookBound: certified at 1/Level, which it does not pass
 	Certified bool
 	// Low is a lower bound of the mean difference, nil unless certified. It may be 0.

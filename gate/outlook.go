@@ -7,8 +7,8 @@ import (
 // PhasePass is the only phase of a policy that reads every item once.
 const PhasePass Phase = "pass"
 
-// Outlook is how far a trial is and how the candidate is, according to what the policy itself
-// goes by. Differences are in gate-score points of the candidate minus the incumbent, nil
+// Outlook says how far a trial is and how well the candidate does, in the figures that the policy
+// itself uses. Differences are in gate-score points of the candidate minus the incumbent, nil
 // where there is none. It decides nothing.
 type Outlook struct {
 	Phase   Phase

@@ -70,7 +70,7 @@ type Sampling struct {
 // answers: the temperature is set, and zero.
 func (s Sampling) Deterministic() bool { return s.Temperature != nil && *s.Temperature == 0 }
 
-// Over returns base with the fields that s sets instead of its own.
+// Over returns base, with the fields that s sets taken from s.
 func (s Sampling) Over(base Sampling) Sampling {
 	if s.Temperature != nil {
 		base.Temperature = s.Temperature

@@ -6,8 +6,8 @@ import (
 )
 
 // Passage is a request in the words of the one who asks. An adapter whose server
-// speaks the same protocol may send it instead of the Request that it is in,
-// and hands the bytes of the answer over as they come. It still returns what they
+// speaks the same protocol may send it instead of the Request that holds it,
+// and passes on the bytes of the answer as they arrive. It still returns what they
 // mean. Any other Client leaves it alone: the Request says the same.
 type Passage struct {
 	Wire   string              // the protocol: chat, responses, messages or gemini
@@ -25,7 +25,7 @@ type Passage struct {
 	to    io.Writer
 }
 
-// Write hands bytes of the answer over. It must not be called concurrently. An
+// Write passes on bytes of the answer. It must not be called concurrently. An
 // error says that the one who asks is gone.
 func (p *Passage) Write(contentType string, b []byte) (int, error) {
 	if !p.begun.Swap(true) {
@@ -35,7 +35,7 @@ func (p *Passage) Write(contentType string, b []byte) (int, error) {
 }
 
 // Begun reports whether a part of an answer has been passed on: from then on
-// no one may ask again. The nil Passage has not.
+// no one may ask again. It returns false for the nil Passage.
 func (p *Passage) Begun() bool { return p != nil && p.begun.Load() }
 
 // Through returns a body that passes on all that is read from it. The nil Passage

@@ -18,7 +18,7 @@ type Candidates struct {
 type Candidate struct {
 	Hash     string            `json:"hash"`
 	Origin   string            `json:"origin"`           // "seed", "step 3", "slow update, epoch 2"
-	Step     int               `json:"step"`             // after which it was, 0 for the seed skill
+	Step     int               `json:"step"`             // that made it, or after which it was made; 0 for the seed skill
 	Parent   string            `json:"parent,omitempty"` // hash of the incumbent that it was made from
 	Text     string            `json:"text"`
 	Files    map[string]string `json:"files,omitempty"` // the files next to SKILL.md that edits may change, with their texts

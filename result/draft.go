@@ -1,6 +1,6 @@
 package result
 
-// Draft is the result of a draft.
+// Draft is the result of drafting tasks.
 type Draft struct {
 	RunDir    string    `json:"run_dir"` // its record
 	Simulated bool      `json:"simulated"`

@@ -57,7 +57,7 @@ type StepRecord struct {
 	BestOrigin          string           `json:"best_origin"`
 	SkillHash           string           `json:"skill_hash"`
 	SkillLen            int              `json:"skill_len"`
-	Unmeasured          []string         `json:"unmeasured,omitempty"` // items that a decision continued without
+	Unmeasured          []string         `json:"unmeasured,omitempty"` // items without which a decision was made
 	Refused             string           `json:"refused,omitempty"`
 	Edits               []skill.Report   `json:"edits,omitempty"`
 	Loads               *LoadsCompared   `json:"loads,omitempty"` // of a candidate with another description

@@ -28,7 +28,7 @@ type RunRow struct {
 	Status     string     `json:"status"`              // that of the run; killed, damaged, unreadable, newer
 	Replays    bool       `json:"replays,omitempty"`   // its answers came from a cassette
 	Reason     string     `json:"reason,omitempty"`    // why it did not complete, or cannot be read
-	Resumable  bool       `json:"resumable,omitempty"` // the same command continues with it
+	Resumable  bool       `json:"resumable,omitempty"` // the same command continues it
 	Copy       bool       `json:"copy,omitempty"`      // it was made elsewhere, or may not be written: nothing can be steered
 	Simulated  bool       `json:"simulated,omitempty"`
 	Unreviewed bool       `json:"exploratory,omitempty"`   // its tasks are drafts that no one has reviewed

@@ -14,7 +14,7 @@ type Mine struct {
 	Tasks []byte `json:"-"`
 }
 
-// MineFunnel counts what happened to sessions, and of the tasks that were proposed of them.
+// MineFunnel counts what happened to sessions, and to the tasks that were proposed from them.
 type MineFunnel struct {
 	Sessions   int         `json:"sessions"`
 	LeftOut    []MineCount `json:"left_out,omitempty"` // sessions without tasks, by reason, the most frequent first

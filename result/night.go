@@ -81,7 +81,7 @@ type NightMined struct {
 	Runs     []string    `json:"runs"`
 }
 
-// NightTaken is the result of the tasks of a night.
+// NightTaken counts what happened to the tasks of a night.
 type NightTaken struct {
 	New     int `json:"new"`     // clusters
 	Again   int `json:"again"`   // tasks of clusters that were known
@@ -153,7 +153,7 @@ type NightPlaced struct {
 	Unfit  string   `json:"unfit"`  // "": it is carried out
 }
 
-// NightCan is what that many clusters can show, computed before anything is spent.
+// NightCan is what a target's number of clusters can show, computed before anything is spent.
 type NightCan struct {
 	Does   string         `json:"does"`   // observe, train, train and test, or train without a gate
 	Level  float64        `json:"level"`  // of the test

@@ -19,7 +19,7 @@ const (
 	NightModelUnhealthy  NightOutcome = "model_unhealthy"  // a model gave nothing but failures
 	NightBudget          NightOutcome = "budget"           // a ceiling of limits was reached
 	NightWaitingForReply NightOutcome = "waiting"          // questions are written, and their answers are not there
-	NightStopped         NightOutcome = "stopped"          // by the user; the same command continues
+	NightStopped         NightOutcome = "stopped"          // by the user; the same command continues it
 	NightRefused         NightOutcome = "refused"          // the document, or what was to be written, cannot be used
 )
 
@@ -29,7 +29,7 @@ func (o NightOutcome) Staged() bool {
 }
 
 // NightProposal is what a night has staged, as it is in the night's folder. It says nothing of where a text would be
-// written: the one who adopts it finds the documents by their names.
+// written: an adoption finds the documents by their names.
 type NightProposal struct {
 	Format  int       `json:"format"`
 	Night   string    `json:"night"`

@@ -1,4 +1,4 @@
-// Package result holds the result of commands and what files of a run say, as data:
+// Package result holds the results of commands and what files of a run say, as data:
 // docs/format.md in Go. The JSON of a value is what the command prints with --json and
 // what the file holds.
 //
@@ -42,11 +42,11 @@ func (k Kind) HasTasks() bool {
 type Status string
 
 const (
-	Running    Status = "running" // or killed: the one who is killed writes nothing
+	Running    Status = "running" // or killed: a killed run writes nothing
 	Completed  Status = "completed"
-	Stopped    Status = "stopped" // by the user; the same command continues with it
-	OverBudget Status = "budget"  // a ceiling was reached; raised, the same command continues
+	Stopped    Status = "stopped" // by the user; the same command continues it
+	OverBudget Status = "budget"  // a ceiling was reached; once it is raised, the same command continues it
 	Waiting    Status = "waiting" // questions wait for their answers
 	Failed     Status = "failed"
-	Undecided  Status = "undecided" // a comparison: more passes continue with it
+	Undecided  Status = "undecided" // a comparison: more passes continue it
 )

@@ -39,7 +39,7 @@ func NewRunScore(value float64, metric string, n, answers int, split string, u s
 	return RunScore{Score: &value, Low: &ci.Low, High: &ci.High, Metric: metric, N: n, Answers: answers, Split: split, Unanswered: u}
 }
 
-// On returns a hard score as that of a run, over that many answers to the tasks of a split.
+// On returns a hard score as that of a run, over this number of answers to the tasks of a split.
 func (s *Score) On(split string, answers int) RunScore {
 	out := NewRunScore(s.Hard, string(score.Hard), s.N, answers, split, s.Unanswered)
 	if s.N > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// Sentence says in one line the result of a run: the test scores of the seed skill and of
+// Sentence says the result of a run in one line: the test scores of the seed skill and of
 // the best one, from 0 to 1, on how many tasks, and whether the difference is certified. A
 // run without test scores names those of the tasks that judged, and says that they chose the
 // skill. Scores are hard scores; soft ones, which are named, where those alone decide. It is
@@ -94,7 +94,7 @@ func formatScore(v float64) string {
 	return fmt.Sprint(v)
 }
 
-// testTasks names the test tasks according to what is known of their readings.
+// testTasks names the test tasks with what is known of their readings.
 func (s *Summary) testTasks(n int) string {
 	switch before := s.Test.ReadBefore; {
 	case s.Test.Openings > 1:

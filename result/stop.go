@@ -15,7 +15,7 @@ const (
 	StopEvidence = "evidence"
 )
 
-// Stop says which rule ended the loop before its last step, and according to what. Scores and gains go
+// Stop says which rule ended the loop before its last step, and on what figures. Scores and gains go
 // from 0 to 1. It follows from what the run has recorded.
 type Stop struct {
 	Rule      string `json:"rule"`

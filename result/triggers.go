@@ -42,6 +42,6 @@ type LoadRate struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 	// SE is the standard error of the rate over tasks like these; null: one task shows none;
-	// 0 where all were alike, which the interval does not take for certain.
+	// 0 where all tasks had the same rate, which the interval does not take for certain.
 	SE *float64 `json:"se"`
 }

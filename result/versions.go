@@ -12,7 +12,7 @@ type Versions struct {
 // Version is a skill that became the current one; of a run that does not train, a skill that
 // it was about.
 type Version struct {
-	Version string   `json:"version"` // a step, after which it was; 0 is the seed skill. Of a comparison a and b; of an ablation or pruning whole and pruned
+	Version string   `json:"version"` // the step after which it was current; 0 is the seed skill. Of a comparison a and b; of an ablation or pruning whole and pruned
 	Step    int      `json:"step"`
 	Epoch   int      `json:"epoch,omitempty"`
 	Origin  string   `json:"origin"` // seed, step 3, slow update, epoch 2
@@ -123,7 +123,7 @@ type EditDetail struct {
 	Kept       bool     `json:"kept"`                  // it is part of a skill that was taken
 }
 
-// RunsCompared sets runs next to each other.
+// RunsCompared shows runs side by side.
 type RunsCompared struct {
 	Runs   []RunRow     `json:"runs"`
 	Config []ConfigDiff `json:"config"` // keys on which they differ

@@ -15,7 +15,7 @@ type Week struct {
 	Simulated bool           `json:"simulated"` // a model of some night is a simulation
 	Nights    []WeekNight    `json:"nights"`    // that began in these days, the newest first
 	Waits     WeekWaits      `json:"waits"`
-	Adoptions []WeekAdoption `json:"adoptions"` // that are, and what was adopted or taken back in these days; the newest first
+	Adoptions []WeekAdoption `json:"adoptions"` // that are in force, and what was adopted or taken back in these days; the newest first
 	Spent     WeekSpent      `json:"spent"`     // by these nights
 	Scheduled *time.Time     `json:"scheduled"` // when the next night comes by itself; null: not known, or none is scheduled
 	Next      []WeekStep     `json:"next"`      // what to do, the most urgent first
@@ -58,7 +58,7 @@ type WeekRule struct {
 // WeekProposed says what happened to a proposal.
 type WeekProposed string
 
-// What may have become of a proposal.
+// What may have happened to a proposal.
 const (
 	ProposedNothing   WeekProposed = "none"       // the night staged nothing for the document
 	ProposedWaits     WeekProposed = "waits"      // it can be adopted

@@ -86,7 +86,7 @@ func EvalBatch(c Counts, name string, limit int) ([]int, error) {
 
 // SeedPlan returns the seeds of the batches of an epoch for environments that
 // make their tasks from a seed: the same base seeds in every epoch, and those
-// shuffled again for this epoch.
+// in another order for each epoch.
 func SeedPlan(cfg EpochConfig) (base, shuffled []int64) {
 	n := max(0, cfg.Steps*cfg.Accumulation)
 	base, shuffled = make([]int64, n), make([]int64, n)

@@ -45,7 +45,7 @@ const (
 	LeastEpochs = 4
 )
 
-// Epochs returns how many epochs a run has, of that many steps each.
+// Epochs returns how many epochs a run has if each has that many steps.
 func Epochs(steps int) int { return max(LeastEpochs, (autoSteps+steps-1)/max(1, steps)) }
 
 // mostWarm is the most tasks of a warm start for which no one set a ceiling: what more of

@@ -12,7 +12,7 @@ type Window struct {
 
 // Draw returns the indices, into keys, of a train batch of size tasks. For each
 // place in the batch a bin is drawn and then one of its tasks, all alike; a bin
-// without tasks passes on to the nearest one that has some, the easier of two.
+// without tasks is replaced by the nearest one that has some, the easier of two.
 // No task comes twice before every task came once. The same keys, scores and
 // generator give the same batch.
 func (c *Curriculum) Draw(rng Rand, keys []string, size int, at Window) []int {

@@ -22,6 +22,6 @@ func Wilson(p float64, n int, z float64) Interval {
 	size, zz := float64(n), z*z
 	centre := (p + zz/(2*size)) / (1 + zz/size)
 	half := z / (1 + zz/size) * math.Sqrt(p*(1-p)/size+zz/(4*size*size))
-	// The bounds include p itself; rounding may put them an ulp next to it.
+	// The bounds include p itself; rounding may put them an ulp away from it.
 	return Interval{Low: max(0, min(p, centre-half)), High: min(1, max(p, centre+half))}
 }

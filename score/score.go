@@ -30,7 +30,7 @@ type Component struct {
 	Weight   float64 `json:"weight"`             // >= 0; 0 = reported, not counted
 	Required bool    `json:"required,omitempty"` // if it fails, hard is 0
 	Pass     bool    `json:"pass"`               // after negation
-	Saw      string  `json:"saw,omitempty"`      // what it judged, where that is not the answer as it is
+	Saw      string  `json:"saw,omitempty"`      // what it judged, where that is not the unchanged answer
 	Reason   string  `json:"reason,omitempty"`   // why it failed, one line
 	NotRun   bool    `json:"not_run,omitempty"`  // nothing was decided: it has no score, and Reason says why
 }

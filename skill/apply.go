@@ -110,7 +110,7 @@ type applier struct {
 }
 
 // clean returns e with its content as it may go into a file, and SKILL.md named by no
-// name. Only then are markers looked for: what is left out may have was in the middle
+// name. Only then are markers looked for: what is left out may have been in the middle
 // of one.
 func (a *applier) clean(e Edit) Edit {
 	content := Plain(e.Content)

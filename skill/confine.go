@@ -39,7 +39,7 @@ func (s Scope) Protected(text string) [][2]int {
 	return append(out, [2]int{l.inner.to, len(text)})
 }
 
-// Confine returns the text that a SKILL.md may become of one that was written again: after,
+// Confine returns the text that a SKILL.md may get when a new one was written for it: after,
 // or before with what the region of the scope holds in after. Outside of the region both have
 // to be equal but for line ends and white space at ends of lines, which stay as before has
 // them. The error says what is not equal, or why no region can be determined.
@@ -115,7 +115,7 @@ func (s Scope) changeRegion(sk Skill, change func(Skill) Skill) Skill {
 }
 
 // outOfRegion returns where in text a marker of kind k is outside of what l holds, -1 if
-// none does.
+// none is.
 func (k kind) outOfRegion(text string, l learnedSpan) int {
 	for _, marker := range []string{k.start, k.end} {
 		for at := indexFrom(text, marker, 0); at >= 0; at = indexFrom(text, marker, at+1) {
@@ -180,7 +180,7 @@ func (a *applier) planRegionEdit(e Edit) (Change, ApplyStatus, string) {
 	return c, status, ""
 }
 
-// states reports whether the lines of rules are in text already, one behind the other, but for blank lines, white
+// states reports whether text already has the lines of rules, one after the other, but for blank lines, white
 // space and the sign of a bullet. Nights would say the same again and again otherwise.
 func states(text, rules string) bool {
 	have, want := plainLines(text), plainLines(rules)

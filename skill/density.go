@@ -35,8 +35,8 @@ func isWordByte(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// blankRegions puts a space instead of the front matter and of every
-// region or unclosed start marker. Lone end markers stay: SkillOpt counts their
+// blankRegions leaves out the front matter, and replaces every region or unclosed
+// start marker with a space. Lone end markers stay: SkillOpt counts their
 // words.
 func blankRegions(text string) string {
 	text = text[frontMatterEnd(text):]

@@ -28,7 +28,7 @@ type Edit struct {
 	File         string `json:"file,omitempty"` // slash-separated, within the skill directory; empty = SKILL.md
 	Target       string `json:"target,omitempty"`
 	Content      string `json:"content,omitempty"`
-	SupportCount int    `json:"support_count,omitempty"` // trajectories that are behind it
+	SupportCount int    `json:"support_count,omitempty"` // trajectories that support it
 	Source       Source `json:"source_type,omitempty"`
 	MergeLevel   int    `json:"merge_level,omitempty"`
 }

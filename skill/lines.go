@@ -166,7 +166,7 @@ func (r *mdReader) beginsList(rest string) bool {
 }
 
 // underlines reports whether a line of dashes makes a heading of the paragraph before it: not of one that
-// continues an item from the margin, behind which it is a rule.
+// continues an item from the margin, after which it is a rule.
 func (r *mdReader) underlines(l mdLine) bool {
 	return r.last() == textLine && r.lines[len(r.lines)-1].owner == l.owner
 }
@@ -190,7 +190,7 @@ func (r *mdReader) item(l *mdLine, rest string) {
 	l.body = l.indent + len(m[1]) + width
 }
 
-// opens reports whether a line begins a code block that continues.
+// opens reports whether a line begins a code block and does not end it.
 func (r *mdReader) opens(rest string) bool {
 	lower := strings.ToLower(rest)
 	switch m := rawStart.FindStringSubmatch(rest); {

@@ -182,7 +182,7 @@ func tellUnknown(keys []string) string {
 	return strings.Join(names, ", ") + " are no fields of the standard, and not every agent knows them: " + hint
 }
 
-// field checks a field apart from name and description.
+// field checks a field other than name and description.
 func (l *linter) field(key string, value any, line int) {
 	text, isText := yamlText(value)
 	switch key {

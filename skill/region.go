@@ -8,7 +8,7 @@ import (
 )
 
 // Markers of the protected regions that SkillOpt writes, too. A region is
-// a start marker, the next end marker of its kind, and what is between.
+// a start marker, the next end marker of its kind, and what is between them.
 const (
 	SlowStart     = "<!-- SLOW_UPDATE_START -->"
 	SlowEnd       = "<!-- SLOW_UPDATE_END -->"
@@ -120,7 +120,7 @@ func (k kind) cutOut(text string) string {
 }
 
 // only returns the single region of kind k, if there is exactly one and no
-// lone marker next to it.
+// lone marker elsewhere.
 func (k kind) only(text string) (span, bool) {
 	found := k.regions(text, frontMatterEnd(text))
 	if len(found) != 1 || strings.Count(text, k.start) != 1 || strings.Count(text, k.end) != 1 {

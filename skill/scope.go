@@ -168,7 +168,7 @@ func (s Scope) Patterns() []string {
 // Room returns how many files may still be added to sk.
 func (s Scope) Room(sk Skill) int { return max(0, s.newFiles-s.countNewFiles(sk)) }
 
-// Hash names a skill according to what edits may change of it: it is the Digest of Part.
+// Hash names a skill by the part of it that edits may change: it is the Digest of Part.
 func (s Scope) Hash(sk Skill) string { return s.Part(sk).Digest() }
 
 // Part returns SKILL.md with those other files of sk that edits may change.

@@ -44,7 +44,7 @@ func slowBlock(content, end string) string {
 	return SlowStart + end + content + end + SlowEnd
 }
 
-// setRegion puts block instead of the one region of kind k, or at the end
+// setRegion replaces the one region of kind k with block, or puts block at the end
 // of text when there is not exactly one.
 func setRegion(text string, k kind, block string) string {
 	if at, ok := k.only(text); ok {

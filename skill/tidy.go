@@ -114,7 +114,7 @@ func (f fitted) indentLines(lines []string, prefix string) string {
 	return strings.Join(out, f.end)
 }
 
-// joins reports whether the text can continue with the list of item k.
+// joins reports whether the text can continue the list of item k.
 func (f fitted) joins(k int) bool {
 	if k < 0 || f.first().kind != itemLine {
 		return false
@@ -128,7 +128,7 @@ type place struct {
 	after int    // index of the line
 	text  string // as it is put there
 	blank bool   // a blank line is before it
-	list  bool   // it continues with the list, or the table, before it
+	list  bool   // it continues the list, or the table, before it
 }
 
 // placeAfter returns where the text goes that is to follow line i.
@@ -424,7 +424,7 @@ func (m mdText) isCode(i int) bool {
 }
 
 // removeLines returns the change that takes the region out: whole lines with their ends, and with
-// the blank lines after them where others are before. ok is false if it is no whole lines.
+// the blank lines after them where there are others before them. ok is false if it is no whole lines.
 func (r region) removeLines() (c Change, ok bool) {
 	if !r.whole {
 		return c, false

@@ -99,7 +99,7 @@ func rowItem(cols []Column, row []string, line int) Item {
 }
 
 // jsonCell returns the JSON value in a cell, nil when there is none, and a key
-// that is twice in one object of it.
+// that occurs twice in one object of it.
 func jsonCell(cell string) (v any, repeated string) {
 	p := newReader([]byte(cell), 1)
 	v, err := p.value()

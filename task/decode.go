@@ -70,7 +70,7 @@ func decode(it Item, origin string) (Task, error) {
 	return t, err
 }
 
-// unambiguous refuses an item with a key that is twice in one object: no one
+// unambiguous refuses an item with a key that occurs twice in one object: no one
 // can know which of two answers is meant.
 func (it Item) unambiguous() error {
 	if it.repeated == "" {
@@ -154,7 +154,7 @@ func scalar(v any) (string, bool) {
 }
 
 // gold reads the accepted answers: one, or a list of them. An object is
-// accepted as its compact JSON, for checks that compare JSON. How they are there is
+// accepted as its compact JSON, for checks that compare JSON. Their form in the file is
 // kept where the answers alone do not say it: long files have little room for both.
 func (f fields) gold(t *Task) error {
 	names := []string{"gold", "answer", "answers"}

@@ -20,7 +20,7 @@ type Item struct {
 	Line  int    // 1-based, where the value begins
 	Key   string // its name, when the file is an object whose values are the items
 
-	repeated string // a key that is twice in one object of it, "" if none does
+	repeated string // a key that occurs twice in one object of it, "" if none does
 }
 
 // Items reads the items of a JSON or JSONL file the way common data sets are
@@ -66,7 +66,7 @@ func eachItem(data []byte, take func(Item), keys ...string) error {
 type span struct {
 	start, line int
 	key         string
-	repeated    string // key, if it is twice
+	repeated    string // key, if it occurs twice
 }
 
 func decodeSpans(data []byte, list []span, take func(Item)) error {
@@ -134,7 +134,7 @@ func (p *reader) elements() ([]span, error) {
 
 // members returns the values of an object in the order in which their keys
 // first appear, or the elements of the list under one of keys. Of a repeated
-// key the last value is.
+// key the last value counts.
 func (p *reader) members(keys []string) ([]span, error) {
 	var list []span
 	place := map[string]int{}

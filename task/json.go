@@ -15,7 +15,7 @@ const maxDepth = 1000
 const maxValues = 1 << 20
 
 // reader reads JSON as encoding/json with UseNumber does, which its tests hold it to.
-// It is in for that decoder because of what the decoder has not: NaN and
+// It replaces that decoder because of what the decoder lacks: NaN and
 // infinities, which Python writes, as float64; the line of each item and the column of
 // a fault; which key an object has twice; bounds of depth and of values before memory
 // is taken. Strings with escapes and numbers are judged by encoding/json.
@@ -25,7 +25,7 @@ type reader struct {
 	depth  int
 	values int // read so far, of an item
 
-	repeated string // a key that was twice in one object since it was last taken
+	repeated string // a key that occurred twice in one object since it was last taken
 
 	counted int // up to where lines are counted
 	line    int // of data[counted]

@@ -37,7 +37,7 @@ type Rules struct {
 	// Prompt and System are the texts of the set's templates, "" when there are
 	// none. A task without a prompt of its own needs the first.
 	Prompt, System string
-	// Values are what the templates may use apart from the fields of a task.
+	// Values are what the templates may use in addition to the fields of a task.
 	Values map[string]any
 	// Checker checks the checks. Without one, a task needs gold or checks of
 	// its own.

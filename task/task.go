@@ -35,12 +35,12 @@ type Task struct {
 	// part of what the task asks, so it changes neither id nor digest.
 	Unreviewed bool `json:"-"`
 
-	// RawGold is the field that Gold was read from as it is in the file, where
+	// RawGold is the field that Gold was read from, as it is in the file, where
 	// that is not what GoldJSON makes of Gold: a number, a list with one answer. It is
-	// no part of the task's JSON. The one who changes Gold sets it to nil.
+	// no part of the task's JSON. Code that changes Gold sets it to nil.
 	RawGold json.RawMessage `json:"-"`
 
-	// Kin is the task as it is compared with others of its set; nil: no one has. It is no part
+	// Kin is the task as it is compared with others of its set; nil: it has not been. It is no part
 	// of the task's JSON.
 	Kin *similar.Kin `json:"-"`
 
@@ -78,7 +78,7 @@ type Env interface {
 }
 
 // Cluster returns the value of a field of the task by which tasks belong together,
-// such as the document that they are about; "" for a task that is on its own:
+// such as the document that they are about; "" for a task that belongs with no other:
 // it has no such field, or nothing in it.
 func (t Task) Cluster(field string) string {
 	if v := t.Fields()[field]; v != nil && field != "" {

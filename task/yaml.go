@@ -40,7 +40,7 @@ func eachYAML(ctx context.Context, data []byte, take func(Item)) error {
 	return nil
 }
 
-// chunk reads a text that is behind others in its file.
+// chunk reads a text that follows others in its file.
 func (r *yamlReader) chunk(p yamlChunk, take func(Item)) error {
 	file, err := yamlx.Parse(p.text)
 	var ye *yamlx.Error
@@ -229,7 +229,7 @@ func (r *yamlReader) merge(m map[string]any, own map[string]bool, at yamlx.Node,
 }
 
 // alias returns the value of an anchor, and counts it as if it were written
-// out: that is what happens to it in the end.
+// out, as it will be in the end.
 func (r *yamlReader) alias(n yamlx.Node) (any, error) {
 	name := n.Name()
 	v, ok := r.anchors[name]

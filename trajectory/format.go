@@ -6,7 +6,7 @@ import "strings"
 // [verification] (a system message inside a conversation) before a message,
 // [action] and [obs] for a tool call, [step N think], [step N action] and
 // [step N obs] for an environment's step. Turns are divided by a line break;
-// texts of several lines are as they are.
+// texts of several lines are left as they are.
 func Format(turns []Turn) string {
 	var b strings.Builder
 	for i, t := range turns {

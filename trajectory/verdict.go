@@ -16,7 +16,7 @@ type CheckVerdict struct {
 	Score    float64 // 0..1; means nothing of a check that was not run
 	Weight   float64 // 0 = reported, not counted
 	Optional bool    // it may fail without hard being 0
-	Saw      string  // what it judged, "" for the answer as it is
+	Saw      string  // what it judged, "" for the unchanged answer
 	Why      string  // why it failed, or was not run
 }
 

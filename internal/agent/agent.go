@@ -31,7 +31,7 @@ type Options struct {
 	Path    string   // folders with programs, as in the variable PATH
 	Program string   // the agent's program, a name or an absolute path; "" = the adapter's
 	Args    []string // further arguments, after the adapter's own
-	Read    []string // folders that a confined agent may read apart from its own package, absolute
+	Read    []string // folders that a confined agent may read in addition to its own package, absolute
 	Files   []string // files that its variables name; it may read those that are not kept from it
 	Custom  *Custom  // for CustomName
 	Login   bool     // it works with a login of its own, and with the network: what it lacks it may fetch
@@ -100,7 +100,7 @@ type adapter struct {
 	state     []string            // what it keeps of a login below the user's home
 	needs     []need              // programs that it calls and does not bring along
 	reads     []string            // documents of a workspace that it reads by itself when it begins
-	hidden    map[string][]string // by document: those next to which it does not read it
+	hidden    map[string][]string // by document: other files whose presence keeps it from reading that one
 	shows     []string            // documents and folders of skills, below the user's home, that it shows its model with a login
 	starts    []string            // files of a workspace by which it starts programs, which no setting prevents
 	clients   []string            // what it calls itself to servers of tools, or begins with

@@ -8,7 +8,7 @@ import (
 )
 
 // cursor returns the adapter of Cursor's agent. It has a login of its own and no other endpoint.
-// Its events are read according to what is documented of them, not according to what was measured.
+// Its events are read as they are documented, not as they were measured.
 func cursor() adapter {
 	return adapter{
 		name: "cursor", program: "cursor-agent", version: []string{"--version"},

@@ -68,7 +68,7 @@ type Events struct {
 // into the event: keys and numbers of list elements divided by dots, * for all
 // elements, as in message.content.*.text.
 type Pattern struct {
-	// Where are paths and the texts that must be there; * is any.
+	// Where holds paths and the texts that must be at them; * is any.
 	Where map[string]string `yaml:"where"`
 
 	Text      string `yaml:"text"`

@@ -1,4 +1,4 @@
-// Package agent runs coding agents on a task and says what happened to it: what
+// Package agent runs coding agents on a task and says how that went: what
 // they answered, what they did on the way, what it cost, and whether it was the
 // agent or the ground under it that failed. Command-line agents are described by
 // adapters: how to call them, what to put into their home folder, and how to

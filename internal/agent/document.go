@@ -60,7 +60,7 @@ func (e *ReadsError) Error() string {
 }
 
 // Reads lists the documents at the root of a workspace, and below it, that the agent reads by
-// itself when it begins; nil: whatever it is asked to.
+// itself when it begins; nil: whatever it is asked to read.
 func (a *Agent) Reads() []string {
 	if a.adapter.name == BuiltinName || a.adapter.name == CustomName {
 		return nil
@@ -145,8 +145,8 @@ func CheckDocumentPath(workspace fs.FS, file string) error {
 	return nil
 }
 
-// writeDocument puts the trained document where it is, as it is. The empty one is
-// nowhere: a file that the workspace brings under its name is taken out, or it would be
+// writeDocument puts the trained document at its place, unchanged. An empty one is
+// not written: a file that the workspace brings under its name is taken out, or it would be
 // measured.
 func (w *workspace) writeDocument(a adapter, j Job) error {
 	if over := Hidden(w.root.FS(), a.name, j.File); over != "" {
@@ -158,7 +158,7 @@ func (w *workspace) writeDocument(a adapter, j Job) error {
 	return w.place(j.File, j.Skill.Text())
 }
 
-// place writes a document, instead of one that is there.
+// place writes a document, and replaces one that is there.
 func (w *workspace) place(name, text string) error {
 	if err := CheckDocumentPath(w.root.FS(), name); err != nil {
 		return err

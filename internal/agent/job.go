@@ -56,7 +56,7 @@ type Job struct {
 	Tools *Endpoint
 	// LoginHome is the home folder of the user whose login the agent uses, when
 	// Endpoint is nil. What the user set up there for the agent counts as well,
-	// as far as the agent cannot be asked to leave it out.
+	// as far as the agent cannot be made to leave it out.
 	LoginHome string
 
 	Timeout   time.Duration // the task's own deadline; 0 = DefaultTimeout
@@ -74,8 +74,8 @@ type Job struct {
 	Show   sandbox.Places
 	Limits sandbox.Limits
 
-	// Hide takes what the agent was passed in secret out of what it prints, before that
-	// is read and cut; nil if it was handed nothing.
+	// Hide takes what the agent was given in secret out of what it prints, before that
+	// is read and cut; nil if it was given nothing.
 	Hide *redact.Exact
 
 	Client model.Client // for builtin, which calls the model itself
@@ -96,15 +96,15 @@ type Endpoint struct {
 	Key string // sent to that server; never empty, since agents ask for one
 }
 
-// Report is what happened to a job.
+// Report is the result of a job.
 type Report struct {
 	Status score.Status // OK, AgentError or Unmeasured
 	Reason string       // "class: detail" of what is not OK
 	// Failure is why nothing was measured: set exactly if Status is Unmeasured.
 	Failure *model.Error
 	// Silent says that the deadline passed before the agent gave a sign that a model
-	// had answered it. One that prints nothing but its answer gives none: the one who
-	// knows that it was answered can report that it failed by itself.
+	// had answered it. One that prints nothing but its answer gives none: a caller who
+	// knows that it was answered can conclude that it failed by itself.
 	Silent bool
 	// Starved says that the deadline passed, and that for more than a fifth of it the agent
 	// waited for a processor.

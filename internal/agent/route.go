@@ -31,7 +31,7 @@ func (l *launch) jobVariable(name string) string {
 }
 
 // codexRoute leads codex with a login of its own to the server of OPENAI_BASE_URL. The
-// user's own settings, in which a provider may be, are left out, and codex does not
+// user's own settings, which may name a provider, are left out, and codex does not
 // read that variable itself. With OPENAI_API_KEY it sends that key, otherwise it keeps
 // its login.
 func (l *launch) codexRoute() {

@@ -79,7 +79,7 @@ func (x *Index) entry(ctx context.Context, s *source, seq int64) (journal.Record
 	}
 	rec, ok, err := s.view.Answer(ctx, seq)
 	if err != nil && ctx.Err() == nil {
-		s.filter = nil // it is damaged, or written again: nothing of it counts
+		s.filter = nil // it is damaged, or was rewritten: nothing of it counts
 	}
 	return rec, ok && err == nil
 }

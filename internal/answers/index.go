@@ -70,7 +70,7 @@ func unusable(dir string, err error) error {
 	return fmt.Errorf("the index of answers %s: %w; it may be deleted, and is made again from the runs", filepath.Join(dir, File), err)
 }
 
-// renew makes the index again instead of a damaged one: it is no more than a projection.
+// renew replaces a damaged index with a new one: it is no more than a projection.
 // Who answered last is known from this session too, and stays.
 func (x *Index) renew(ctx context.Context) error {
 	x.renewed = true

@@ -66,7 +66,7 @@ func Place(kind result.Kind, key, role string) (at At, may bool) {
 	return at, true
 }
 
-// readsTest reports whether the keys of a run do not report which of its answers are to test
+// readsTest reports whether the keys of a run do not show which of its answers are to test
 // tasks: it judges rules by them.
 func readsTest(m run.Manifest) bool {
 	about := m.About(string(result.Ablate)) + ", " + m.About(string(result.Prune))

@@ -66,7 +66,7 @@ func ListCalls(ctx context.Context, r *record.Run, dir string, q CallsQuestion) 
 	if err != nil {
 		return Calls{}, err
 	}
-	if q.After < 0 && out.Left > 0 { // the oldest is where the next one would
+	if q.After < 0 && out.Left > 0 { // the oldest is where the next one would be
 		at := out.Left % q.Limit
 		out.Calls = slices.Concat(out.Calls[at:], out.Calls[:at])
 	}

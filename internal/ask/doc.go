@@ -1,4 +1,4 @@
-// Package ask answers questions about a run: how it is, what a task was answered,
+// Package ask answers questions about a run: how far it is, what a task was answered,
 // which tasks fail, what was called and paid for, who wrote a line of the skill. An answer is
 // the document that the command of the same name prints with --json; the server answers with
 // the same one.

@@ -23,7 +23,7 @@ func Step(dir, path string, step int) (result.StepDetail, error) {
 	return Shareable(d), readable(err, path)
 }
 
-// Compare sets runs next to each other; paths are what messages call them.
+// Compare puts runs side by side; paths are what messages call them.
 func Compare(ctx context.Context, dirs, paths []string) (result.RunsCompared, error) {
 	rows := make([]result.RunRow, len(dirs))
 	for i, dir := range dirs {
@@ -42,7 +42,7 @@ func Notes(dir string) (result.Notes, error) {
 	return n, notesError(err)
 }
 
-// SetNotes keeps notes on the run in dir instead of those that are there, and returns what is
+// SetNotes replaces the notes on the run in dir with n, and returns what is
 // kept; path is what messages call the run.
 func SetNotes(dir, path string, n result.Notes) (result.Notes, error) {
 	n, err := record.WriteNotes(dir, n)

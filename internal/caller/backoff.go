@@ -30,7 +30,7 @@ func newJitter(seed uint64) *jitter {
 // backoff returns how long to wait after failure number n (from 1) of a call:
 // full jitter below a bound that starts at a quarter of the latency which the
 // model is known for and doubles with every failure. Most failures are alone:
-// where one request in five fails, the one who waits a whole latency after the first
+// where one request in five fails, a call that waits a whole latency after the first
 // of them makes its phase last twice as long. A hint of the server is obeyed, with up to
 // a latency more so that those it was given to do not come back together.
 func (j *jitter) backoff(n int, latency, hint time.Duration) time.Duration {

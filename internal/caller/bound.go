@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// What a request can take at most, next to its bytes. A token is no less than a byte
+// What a request can take at most, in addition to its bytes. A token is no less than a byte
 // of what is sent.
 const (
 	overhead        = 64        // tokens that a server writes around a conversation

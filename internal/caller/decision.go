@@ -7,7 +7,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/journal"
 )
 
-// Unmeasured records a decision that continues without some items, and those
+// Unmeasured records a decision that is made without some items, and those
 // items as given up, in one transaction. From then on calls and episodes with
 // these keys get an *UnmeasuredError without being sent. A decision that is
 // recorded already must be the same; then nothing is written.

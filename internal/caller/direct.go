@@ -12,7 +12,7 @@ import (
 )
 
 // Direct returns a client for calls that are no steps of a run, such as those of
-// an agent that somebody uses by hand: the one who calls has retries of their own and
+// an agent that somebody uses by hand: the caller has its own retries and
 // wants what the server says. A call is sent once, within the limits and the
 // ceilings, and goes into the ledger under key. It is never answered from the
 // record, and its failure, a *model.Error, concerns no other call. One beyond a

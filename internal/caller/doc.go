@@ -1,4 +1,4 @@
-// Package caller is what is between a stage and a provider: it answers from
+// Package caller connects a stage with a provider: it answers from
 // the record what was already paid for, bounds what is in flight, retries what
 // may succeed, asks again for replies that cannot be used, meters, and records
 // every finished call before its result is used.

@@ -290,7 +290,7 @@ func (e *episodeClient) next() (int, error) {
 	return e.ordinal - 1, nil
 }
 
-// fail remembers an error, unless the episode itself ended the call: the one who stops
+// fail remembers an error, unless the episode itself ended the call: a stop of
 // the run ends all of the episode, and what that makes of it is no result.
 func (e *episodeClient) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil && e.ctx.Err() == nil && !endsRun(err) {
@@ -332,7 +332,7 @@ func (e *episodeClient) newSpend(usage trajectory.Usage) (spend journal.Spend, m
 	return spend, most
 }
 
-// givenUp knows the items that decisions continued without.
+// givenUp knows the items that decisions were made without.
 type givenUp struct {
 	mu   sync.RWMutex
 	keys map[string]struct{}

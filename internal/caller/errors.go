@@ -151,7 +151,7 @@ func (e *WaitingError) Error() string { return fmt.Sprintf("%s waits for an answ
 
 func (e *WaitingError) Unwrap() error { return e.Err }
 
-// ComesLater marks it as an error next to which other requests are sent.
+// ComesLater marks it as an error that does not keep other requests from being sent.
 func (e *WaitingError) ComesLater() {}
 
 // advice says what helps against a refusal that retries do not help against.

@@ -98,7 +98,7 @@ func encodeContent(m model.Message) (string, error) {
 	return string(b), nil
 }
 
-// withoutPixels has the hashes of images in their place: the record reports whether
+// withoutPixels replaces the pixels of images with their hashes: the record shows whether
 // one is another, and does not hold it again with every answer.
 func withoutPixels(parts []model.Part) []model.Part {
 	if !slices.ContainsFunc(parts, func(p model.Part) bool { return p.Image != nil }) {

@@ -11,7 +11,7 @@ import (
 )
 
 // kept is a call inside an episode whose words are kept next to its ledger entry: of every
-// attempt, whatever became of it. The nil kept keeps nothing. What is said is taken while
+// attempt, however it ended. The nil kept keeps nothing. What is said is taken while
 // the model is at work, and what cannot be kept is no failure of the call.
 type kept struct {
 	keeper  *exchange.Keeper

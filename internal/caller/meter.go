@@ -227,8 +227,8 @@ func (m *meter) fail(s journal.Spend, h *reservation) {
 	m.giveBack(h)
 }
 
-// countable reports, as an *UncountedError, why a ceiling cannot be held: calls on
-// record used no one knows how much.
+// countable reports, as an *UncountedError, why a ceiling cannot be held: how much
+// calls on record used is not known.
 func (m *meter) countable(before []journal.Total) error {
 	key := "limits.usd"
 	switch {

@@ -19,12 +19,12 @@ type Activity struct {
 	Request model.Request
 }
 
-// Ended says what happened to an Activity.
+// Ended says how an Activity ended.
 type Ended struct {
 	At       time.Time
 	Took     time.Duration  // of the try that was answered, or of the episode
 	Response model.Response // without an answer: the zero value
-	Usage    journal.Usage  // of an episode: what it reported next to its requests
+	Usage    journal.Usage  // of an episode: what it reported in addition to its requests
 	Cost     *int64         // billionths of a US dollar; nil = not known, or none
 	Limit    model.Code     // the limit of the task that was in the way of an answer
 	Err      error          // nil = it was answered
@@ -38,8 +38,8 @@ type Observation interface {
 	Ended(Ended)
 }
 
-// watch follows one activity for the one who observes the Caller. All its methods do
-// nothing when no one does; a request that is never sent is not reported.
+// watch follows one activity for the observer of the Caller. All its methods do
+// nothing when there is none; a request that is never sent is not reported.
 type watch struct {
 	observe func(Activity) Observation
 	what    Activity

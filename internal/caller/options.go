@@ -38,7 +38,7 @@ type Options struct {
 
 	// Lifetime is the context of the run. With it, a request under way ends only
 	// when the run is stopped hard, not when the context of its call does: what
-	// is paid for is recorded also when a call next to it has ended the phase. Nil:
+	// is paid for is recorded also when another call has ended the phase. Nil:
 	// a request ends with its call.
 	Lifetime context.Context
 

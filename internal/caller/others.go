@@ -14,7 +14,7 @@ type Others interface {
 	// Find returns a recorded answer, and where it was paid for. It is that to an equal
 	// request, sent to the same endpoint.
 	Find(ctx context.Context, q Question) (result []byte, from journal.Origin, found bool)
-	// Answered is given the name of the model that has answered when one was asked for.
+	// Answered receives the name of the model that has answered when one was asked for.
 	Answered(role, model, served string)
 }
 

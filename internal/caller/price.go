@@ -18,7 +18,7 @@ type Price struct {
 	Long Rates // of calls with more
 }
 
-// long reports whether that many input tokens are more than the first rates hold
+// long reports whether a number of input tokens is more than the first rates hold
 // for.
 func (p *Price) long(input int64) bool { return p.UpTo > 0 && input > p.UpTo }
 

@@ -16,7 +16,7 @@ type Replay interface {
 	// role may answer: the calls are deterministic and share answers. An error
 	// ends the run.
 	Find(key string, digest journal.Digest, role string, allowEqual bool) (journal.Record, error)
-	// GivenUp returns the keys that recorded decisions continued without.
+	// GivenUp returns the keys that recorded decisions were made without.
 	GivenUp() []string
 }
 

@@ -32,7 +32,7 @@ type inFlightCall struct {
 	reply reply
 	err   error
 
-	abandoned bool // the context of the one who led it ended
+	abandoned bool // the context of the call that led it ended
 	elsewhere bool // another run has answered it
 }
 

@@ -158,7 +158,7 @@ func (r *role) overdue(tries *attempts, took time.Duration, code model.Code) boo
 
 // tryOnce makes one attempt within the limits, and records its answer. A failure is
 // the attempt's; an error means that there was none, that it was cut short, or
-// that the run must end, which is before anybody gets the slot.
+// that the run must end, which is noted before anybody gets the slot.
 func (s *sender) tryOnce(ctx context.Context, r *role, e *request, again bool) (*answer, *model.Error, error) {
 	if err := s.enter(ctx, r, e, again); err != nil {
 		return &answer{}, nil, err
@@ -242,7 +242,7 @@ func (s *sender) waitForServer(ctx context.Context, r *role, begun bool) error {
 }
 
 // enter waits for the server's bucket, a slot of the endpoint and one of the
-// run. The one who finds the bucket empty once it has its slots gives them back.
+// run. A request that finds the bucket empty once it has its slots gives them back.
 func (s *sender) enter(ctx context.Context, r *role, e *request, again bool) error {
 	for {
 		if err := s.waitForServer(ctx, r, e.begun); err != nil {

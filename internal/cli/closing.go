@@ -46,7 +46,7 @@ func writeClosing(ctx context.Context, out printer, s *result.Summary) {
 // endedAs says how a run ended and what it did.
 func endedAs(s *result.Summary) string { return string(s.Status) + ": " + stepsText(s) }
 
-// stepsText counts what happened to the steps.
+// stepsText counts the steps by how they ended.
 func stepsText(s *result.Summary) string {
 	text := fmt.Sprintf("%s, %d accepted, %d rejected, %d skipped", wording.Plural(s.Steps, "step", "steps"), s.Accepted, s.Rejected, s.Skipped)
 	if s.Lost > 0 {

@@ -86,7 +86,7 @@ func (a *app) completions(root *cobra.Command) {
 	}
 }
 
-// offer answers with those words that continue with what is there. Words with characters that
+// offer answers with those words that continue what is there. Words with characters that
 // steer a terminal, or that a shell would take apart, are left out. Files are offered where
 // nothing fits.
 func (a *app) offer(words []string, begun string) ([]string, cobra.ShellCompDirective) {

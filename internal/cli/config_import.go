@@ -152,7 +152,7 @@ func (o *configImportOptions) print(a *app, text []byte, report importer.Report)
 	return nil
 }
 
-// writeReport prints the rows of an import according to what happened to them, those that were
+// writeReport prints the rows of an import by outcome, those that were
 // taken over first.
 func writeReport(w io.Writer, report importer.Report) error {
 	var b strings.Builder

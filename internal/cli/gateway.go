@@ -193,7 +193,7 @@ type exchangeLines struct {
 	early   []event.Event
 }
 
-// event reports what was asked of the gateway from outside, and of what its user should
+// event reports what was asked of the gateway from outside, and what its user should
 // know: not before the first lines are printed.
 func (l *exchangeLines) event(e event.Event) {
 	l.waiting.Lock()

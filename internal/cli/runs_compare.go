@@ -34,7 +34,7 @@ is certain which is better. skillopt runs diff RUN OTHER_RUN shows how the skill
 	}
 }
 
-// compareRuns sets runs next to each other.
+// compareRuns puts runs side by side.
 func compareRuns(ctx context.Context, a *app, paths []string) error {
 	dirs := make([]string, len(paths))
 	for i, p := range paths {

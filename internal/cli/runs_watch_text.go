@@ -22,7 +22,7 @@ type watchText struct {
 // labelWidth is the width of what is in front of a line of the screen.
 const labelWidth = 10
 
-// reasonColumns bounds the reason why a run did not complete: some report all that helps,
+// reasonColumns bounds the reason why a run did not complete: some list all that helps,
 // which runs show prints.
 const reasonColumns = 240
 

@@ -127,7 +127,7 @@ func (o *sleepAdoptOptions) run(ctx context.Context, a *app, at sleepFlags, id s
 	if err != nil {
 		return err
 	}
-	if receipt.Branch == nil { // else the live documents are what they were, and evidence continues
+	if receipt.Branch == nil { // else the live documents are what they were, and the evidence still counts
 		err = setup.noteAdopted(ctx, what)
 	}
 	if err != nil {

@@ -112,7 +112,7 @@ func (s sleepSetup) destinations() ([]wiring.Destination, error) {
 	return out, nil
 }
 
-// clients fails if a model of the profile cannot be called as it is there, such as one whose key is missing, or a token that
+// clients fails if a model of the profile cannot be called as it is set up there, such as one whose key is missing, or a token that
 // would go to another host: before anything is read, sent or paid for. Nothing is called.
 func (s sleepSetup) clients() error {
 	c := s.loaded.Config

@@ -145,7 +145,7 @@ func (o *sleepHarvestOptions) terms(setup sleepSetup, now time.Time) (harvest.Te
 	return harvest.Terms{Projects: projects, Headless: o.headless, Since: since, Keep: c.Keep.Std(), Disk: c.Disk.Bytes()}, nil
 }
 
-// printHarvest says the result of a harvest, and on errs what was left out of it.
+// printHarvest prints the result of a harvest, and on errs what was left out of it.
 func printHarvest(out, errs printer, r harvest.Report) {
 	states, left := map[string]int{}, map[string]int{}
 	for _, s := range r.Stores {

@@ -51,7 +51,7 @@ since their checks run a command or look at files, go into the bank all the same
 // minedProject is the result of mining for a project.
 type minedProject struct {
 	Project  string             `json:"project"`
-	Night    string             `json:"night"` // that continues with it
+	Night    string             `json:"night"` // id of the night that continues with it
 	Sessions int                `json:"sessions"`
 	Funnel   *result.MineFunnel `json:"funnel"` // null: there was nothing to mine
 	Taken    result.NightTaken  `json:"taken"`
@@ -137,7 +137,7 @@ func (o *sleepMineOptions) print(a *app, s sleepSetup, list []minedProject) erro
 	return nil
 }
 
-// printFunnel says what happened to sessions and of the tasks that were proposed of them.
+// printFunnel says what happened to sessions and to the tasks that were proposed from them.
 func printFunnel(out printer, f *result.MineFunnel) {
 	out.line("  " + wording.Plural(f.Sessions, "session", "sessions"))
 	printCounts(out, "sessions that", f.LeftOut)

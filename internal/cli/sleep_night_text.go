@@ -86,7 +86,7 @@ func doesText(r *night.Report, t *night.Target) string {
 	return text
 }
 
-// canText says what that many clusters can show.
+// canText says what a number of clusters can show.
 func canText(c night.Can) string {
 	text := fmt.Sprintf("a certificate needs %s, all won (level %.3g)", wording.Plural(c.Needed, "fresh independent task", "fresh independent tasks"), c.Level)
 	if c.Needed == 0 {

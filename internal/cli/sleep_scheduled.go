@@ -46,8 +46,8 @@ type start struct {
 	night   *sleepRunOptions
 }
 
-// runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. The result of
-// it is noted next to the profile of the timer.
+// runScheduled carries out a night if one is due: each day once, as soon as the machine is awake, not on battery. Its result
+// is noted next to the profile of the timer.
 func runScheduled(ctx context.Context, a *app, at sleepFlags, o *sleepRunOptions) (err error) {
 	t, err := timedBy(a, at.profile)
 	if err != nil {

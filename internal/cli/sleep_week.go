@@ -112,7 +112,7 @@ func printWeek(out printer, w *result.Week) {
 		out.line("adopted:")
 	}
 	for i, a := range w.Adoptions {
-		if i == mostAdoptions { // what fares worse is under next, however old it is
+		if i == mostAdoptions { // what fares worse is listed under next, however old it is
 			out.line(fmt.Sprintf("  and %d older; skillopt sleep rollback lists them", len(w.Adoptions)-i))
 			break
 		}

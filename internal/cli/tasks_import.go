@@ -184,7 +184,7 @@ func checkEmpty(dir, name string) error {
 	return nil
 }
 
-// writeImported writes a folder as a whole or not at all: next to its place, and then there.
+// writeImported writes a folder as a whole or not at all: first next to its place, and then there.
 func writeImported(dir string, from fs.FS, folder evals.Folder) (err error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fmt.Errorf("make folder: %w", err)

@@ -165,7 +165,7 @@ type reviewer struct {
 	total   int
 	shown   int
 
-	mined   bool                           // tasks are of sessions, in a file that is no one's
+	mined   bool                           // tasks are of sessions, in a file that belongs to no one
 	edited  func(line []byte) error        // takes an edited task, instead of the rules for drafts; an error says why not
 	decided func(id string, ok bool) error // gets each decision before it is written; nil: no one does
 }
@@ -312,7 +312,7 @@ func (w *reviewer) show(r *draft.Review, i int) {
 	}
 	place := fmt.Sprintf("%s:%d  ", w.app.relative(r.Path()), r.Number(i))
 	if w.mined {
-		place = "" // the file is no one's
+		place = "" // the file belongs to no one
 	}
 	fmt.Fprintf(w.out, "\ntask %d of %d  %s%s\n", w.shown, w.total, place, oneLine(textField(fields["id"])))
 	for _, name := range fieldOrder(fields) {

@@ -67,7 +67,7 @@ func (o *trainOptions) parseContinue(a *app) ([]skillopt.Option, error) {
 // runNumber is what the directory of a run ends with.
 var runNumber = pattern.New(`-\d+$`)
 
-// configOfRun names the configuration of the run that is gone on from, and has the new run
+// configOfRun names the configuration of the run that is continued, and has the new run
 // kept next to it, under its name.
 func (o *trainOptions) configOfRun(a *app) ([]string, error) {
 	path := filepath.Join(o.from, run.ConfigFile)

@@ -34,7 +34,7 @@ type Step struct {
 }
 
 // Run runs a step within the workspace and a folder for its temporary files. One that
-// is given what is expected executes nothing of either; any other is given nothing, and
+// is given what is expected executes nothing of either; any other is given nothing of that, and
 // sees nothing of the folder of the config but the scripts that it names.
 func (s *Commands) Run(ctx context.Context, st Step) (result check.CommandResult, err error) {
 	if st.Command.Tests {

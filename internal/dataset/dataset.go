@@ -32,7 +32,7 @@ type Row struct {
 	// Fields are the columns by name. Values are as a JSON decoder with UseNumber returns
 	// them: nil, bool, json.Number, string, []any and map[string]any; and []byte for binary
 	// columns of Parquet. Cells of tables are strings. Dates, times, decimals and UUIDs of
-	// Parquet are strings. The one who gets the row may keep and change it.
+	// Parquet are strings. The receiver of the row may keep and change it.
 	Fields map[string]any
 }
 
@@ -60,7 +60,7 @@ func (b Bounds) withDefaults() Bounds {
 	return b
 }
 
-// What is wrong with files, for those who continue by it. Errors of the file system
+// What is wrong with files, for callers that act on it. Errors of the file system
 // (fs.ErrNotExist, syscall.ENOSPC) and of the context are wrapped as they are.
 var (
 	ErrFormat      = errors.New("not a format that is read")    // by name and first bytes

@@ -365,7 +365,7 @@ func (p *parser) list(each func() error) error {
 	return p.close()
 }
 
-// object calls each before the value of every key, none of which may be twice.
+// object calls each before the value of every key, none of which may occur twice.
 func (p *parser) object(each func(key string) error) error {
 	if err := p.open('{', "an object"); err != nil {
 		return err

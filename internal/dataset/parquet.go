@@ -61,7 +61,7 @@ func (r *reader) parquet(head []byte) (err error) {
 	return nil
 }
 
-// group gives out the rows of a row group.
+// group yields the rows of a row group.
 func (r *reader) group(root *node, group parquet.RowGroup) (err error) {
 	var rows parquet.Rows
 	if err := callLibrary(func() error { rows = group.Rows(); return nil }); err != nil {

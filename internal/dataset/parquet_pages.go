@@ -181,7 +181,7 @@ func (p *page) first(in *bufio.Reader) error {
 	return checkValues(in, h.Encoding, n)
 }
 
-// second goes over a page of the second version, whose levels are before what is
+// second goes over a page of the second version, whose levels precede what is
 // compressed.
 func (p *page) second() error {
 	h := &p.header.DataPageHeaderV2.V

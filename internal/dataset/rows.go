@@ -39,7 +39,7 @@ func Rows(ctx context.Context, root *os.Root, name string, b Bounds) iter.Seq2[R
 	}
 }
 
-// errStop says that the one who asked wants no more rows.
+// errStop says that the caller wants no more rows.
 var errStop = errors.New("no more rows are wanted")
 
 // reader is one reading of one file.

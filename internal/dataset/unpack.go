@@ -57,7 +57,7 @@ type Unpacked struct {
 }
 
 // Unpack unpacks the archive name below root, a .zip, .tar, .tar.gz or .tgz file, into a new
-// folder dir below into. All of it is there, or none: it is unpacked into a folder next to, which
+// folder dir below into. All of it is there, or none: it is unpacked into a folder next to dir, which
 // is renamed in the end and removed on any error. What a process that was killed has left of
 // such a folder is removed by the next that unpacks there; two at a time are the caller's to
 // prevent. dir must not be there (ErrThere).
@@ -124,7 +124,7 @@ type unpacker struct {
 	members int
 	files   int
 	total   int64
-	seen    map[string]string // names as those see them who do not distinguish cases
+	seen    map[string]string // names as systems see them that do not distinguish cases
 	folders map[string]bool
 	fold    cases.Caser
 }
@@ -319,7 +319,7 @@ func (u *unpacker) cleanPath(name string, mode fs.FileMode) (string, error) {
 	return name, u.unique(name, mode.IsDir())
 }
 
-// unique refuses what is there already, on systems too that do not distinguish cases.
+// unique refuses what is there already, also on systems that do not distinguish cases.
 func (u *unpacker) unique(name string, folder bool) error {
 	for at := name; at != "."; at = path.Dir(at) {
 		low := u.fold.String(norm.NFC.String(at))

@@ -71,7 +71,7 @@ type Options struct {
 	Progress func(stage string, done, total int)
 }
 
-// Result is the result of a draft.
+// Result holds the tasks that a draft kept, and those that it did not.
 type Result struct {
 	Tasks []Task
 	Fell  []Fall // in the order in which they fell
@@ -246,7 +246,7 @@ func (d *drafter) sift(round int, list []chunk, replies [][]proposal) []candidat
 
 // each calls work for 0 to n-1 at once and waits for all. How many calls are in
 // flight is for Ask to bound. An answer that comes later does not end the others:
-// the one who gives it is to find all requests of the round.
+// the one who gives it must find all requests of the round.
 func (o Options) each(ctx context.Context, stage string, n int, work func(ctx context.Context, i int) error) error {
 	group, ctx := taskgroup.WithContext(ctx)
 	finished := make(chan struct{}, n)

@@ -283,7 +283,7 @@ func tidy(kind string, c map[string]any) {
 	}
 }
 
-// encode writes compact JSON in which text is as it is.
+// encode writes compact JSON and leaves signs such as < in a text as they are.
 func encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

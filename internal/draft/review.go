@@ -139,7 +139,7 @@ func (r *Review) Reject(i int) error {
 	})
 }
 
-// Replace puts another task, one JSON object, instead of a line. It stays
+// Replace replaces a line with another task, one JSON object. It stays
 // unreviewed unless it says otherwise.
 func (r *Review) Replace(i int, object []byte) error {
 	var line bytes.Buffer

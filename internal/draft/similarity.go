@@ -49,7 +49,7 @@ func words(text string) []string {
 // is between two of them within a number or an abbreviation.
 func Words(text string) []string { return words(text) }
 
-// Holds reports whether the words of needle, of which there is one at least, are in a text in
+// Holds reports whether the words of needle, of which there is one at least, occur in a text in
 // a row.
 func Holds(text, needle string) bool { return holds(words(text), words(needle)) }
 
@@ -82,7 +82,7 @@ func wordRuns(list []string, n int) []string {
 	return runs
 }
 
-// holds reports whether needle is in text word by word.
+// holds reports whether needle occurs in text word by word.
 func holds(text, needle []string) bool {
 	if len(needle) == 0 {
 		return false

@@ -129,7 +129,7 @@ func (c triggerCall) tasks() int {
 }
 
 // triggerCalls packs the tasks that parts want into calls, at most TasksPerCall of either
-// kind: a near miss is nearest next to what it misses.
+// kind. A near miss is nearest if the same call asks for what it misses.
 func triggerCalls(parts []Section, wanted byKind) []triggerCall {
 	var calls []triggerCall
 	for _, kind := range kinds() {
@@ -295,7 +295,7 @@ func (d *triggerDrafter) tasks() []TriggerTask {
 	return out
 }
 
-// triggerID names a trigger task according to what it asks. The name is the same whatever else a file
+// triggerID derives the name of a trigger task from what it asks. The name is the same whatever else a file
 // holds, so that what was added to one once is found there.
 func triggerID(c triggerCandidate) string {
 	sum := sha256.Sum256([]byte(string(c.kind) + "\x00" + c.prompt))

@@ -9,7 +9,7 @@ import (
 // Access is the model that a program may use for one task.
 type Access struct {
 	Model Model // as the line of the task names it
-	// Bind has the key of a process count for this task until Unbind, or until the one who
+	// Bind has the key of a process count for this task until Unbind, or until the caller that
 	// opened the access ends it: a program may know no other key than the one of its
 	// variables. It is called before a process is handed the task.
 	Bind   func(key string) error

@@ -1,7 +1,7 @@
 // Package env runs a user's own environment as processes: a program in any
 // language that reads one JSON object a line and answers each with one.
 //
-// It knows where a program is asked to find a model (Access), and nothing about how
+// It knows where a program finds a model (Access), and nothing about how
 // models are called, training or how answers are scored: what a program does not score
 // itself is the caller's to score. It does not read its own environment variables; the
 // caller says which of them the processes get.
@@ -40,12 +40,12 @@ type Options struct {
 	Timeout time.Duration
 	// Slots is the largest number of processes at a time, at least 1.
 	Slots int
-	// Extras are passed to the program with every task. Nil passes on none.
+	// Extras are passed to the program with every task. Nil: none are.
 	Extras map[string]any
 	// Asks is how many requests to models a Program may make for one episode.
 	Asks int
-	// Hide takes what the program was passed in secret out of all that it writes,
-	// before any of it is cut. Nil: it was handed nothing.
+	// Hide takes what the program was given in secret out of all that it writes,
+	// before any of it is cut. Nil: it was given nothing.
 	Hide *redact.Exact
 	// Keyed makes what a process about to start finds a model by: a key of its own, and
 	// further variables that name it. Nil: processes learn of none. It may be called

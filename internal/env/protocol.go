@@ -173,7 +173,7 @@ func decodeReply(line []byte, t task.Task) (o trajectory.Outcome, scored bool, e
 const replyDepth = 2
 
 // parseReply reads and validates a line. Unknown keys are refused: a misspelt
-// one would be a lost score. So are keys that are twice: of two scores none is
+// one would be a lost score. So are keys that occur twice: of two scores none is
 // known.
 func parseReply(line []byte, id string) (reply, error) {
 	var r reply

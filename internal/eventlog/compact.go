@@ -23,7 +23,7 @@ func (l *log) compactOld() error {
 	return err
 }
 
-// compact writes a segment again with outcomes shortened. Numbers stay what they are.
+// compact rewrites a segment with outcomes shortened. Numbers stay what they are.
 func compact(root *os.Root, k int) (err error) {
 	name := segmentName(k)
 	f, err := openFile(root, name, os.O_RDONLY)

@@ -1,16 +1,16 @@
-// Package eventlog keeps the events of a run next to its record, for the one who follows the
+// Package eventlog keeps the events of a run next to its record, for those who follow the
 // run from outside: files events/events-000001.jsonl and so on in the run directory, one
 // line an event, numbered from 1 without a gap over all sessions of the run.
 //
-// The log is a projection: nothing is decided by it, a run that cannot write it continues. A [Writer] belongs to the process that has the
-// run open; any number of a [Reader] read next to it, without a lock. An event that an
+// The log is a projection: nothing is decided by it, and a run that cannot write it continues. A [Writer] belongs to the process that has the
+// run open; any number of readers ([Reader]) read at the same time, without a lock. An event that an
 // earlier session logged and that a resumed run sends again, as it answers itself from
 // its record, is not logged twice.
 //
 // Segments are cut at a size. Of those beyond a number the lines of outcomes are
 // shortened to number, row and scores: the rest is read back from the record ([Rows]).
 //
-// A damaged line hides itself alone: readers continue behind it, and say in its place which file and
+// A damaged line hides itself alone: readers continue after it, and say in its place which file and
 // line cannot be read.
 //
 // The package knows segments, numbers and lines. Of an event it knows the kind, and of
@@ -50,7 +50,7 @@ type Options struct {
 	Every        time.Duration // between two writes, but for decisions; 0: 100 ms
 	Thin         time.Duration // between two events that only say how far the run is; 0: 500 ms
 
-	// Failed is reported once, why, when the log cannot be written any more. It is called from
+	// Failed learns once why the log cannot be written any more. It is called from
 	// a goroutine of the writer. Nil: no one wants to know.
 	Failed func(error)
 }

@@ -18,7 +18,7 @@ type Line struct {
 	JSON []byte
 }
 
-// Kinds of events according to what happens to them.
+// Kinds of events that the log handles in a way of their own.
 const (
 	kindOutcome = "outcome"
 	kindStage   = "stage_started"
@@ -90,7 +90,7 @@ func parseNumber(line []byte) (n int64, rest []byte, ok bool) {
 }
 
 // content takes the wire form of an event apart, behind its opening brace: its kind, and
-// what it says next to the time.
+// what it says apart from the time.
 func content(fields []byte) (kind string, says []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(fields, []byte(`"event":"`))
 	if !ok {

@@ -13,8 +13,8 @@ import (
 // to be believed: as many as the shortest lines of a segment have.
 const maxLost = 1 << 20
 
-// order reports which lines are the events of a segment, where some are damaged. A damaged line
-// has taken a number or none, and only what is behind it says which.
+// order finds which lines are the events of a segment, where some are damaged. A damaged line
+// has taken a number or none, and only what follows it says which.
 type order struct {
 	next int64 // number of the next event
 	bad  int64 // lines since the last event that are none
@@ -33,7 +33,7 @@ const (
 	isBoth            // an event, as is the line before it
 )
 
-// take takes a line of that many bytes; ok is false if it has no number or cannot be read.
+// take takes a line of size bytes; ok is false if it has no number or cannot be read.
 func (o *order) take(n int64, ok bool, size int64) is {
 	if o.held > 0 {
 		if ok && n == o.held+1 {
@@ -72,7 +72,7 @@ type walk struct {
 	bad  int64 // offset of the first whole line since then; 0: there is none
 }
 
-// through continues through what is read from w.at on, up to what is no whole line. reads says
+// through walks through what is read from w.at on, up to what is no whole line. reads says
 // whether a line can be read as the event of its number. yield gets slices that are valid only
 // until it returns; where it is false the event is not taken, and the way ends before it.
 func (w *walk) through(r io.Reader, reads func(n int64, line []byte) bool, yield func(found) (bool, error)) error {
@@ -109,7 +109,7 @@ func (w *walk) through(r io.Reader, reads func(n int64, line []byte) bool, yield
 	}
 }
 
-// take passes on an event that is from one offset to another.
+// take passes the event between two offsets to yield.
 func (w *walk) take(n, begin, end int64, line []byte, yield func(found) (bool, error)) (bool, error) {
 	_, fields, _ := parseNumber(line)
 	more, err := yield(found{n: n, from: w.next, bad: min(w.bad, begin), begin: begin, fields: fields, line: line})
@@ -143,7 +143,7 @@ func isJSON(_ int64, line []byte) bool { return json.Valid(line) }
 // asNumbered takes a line by its number.
 func asNumbered(int64, []byte) bool { return true }
 
-// damage is what replaces events that cannot be read.
+// damage is the event that replaces those that cannot be read.
 type damage struct {
 	N     int64  `json:"n"`
 	Event string `json:"event"`
@@ -153,7 +153,7 @@ type damage struct {
 	Text  string `json:"text"`
 }
 
-// kindDamaged is the kind of event that a reader puts instead of what cannot be read.
+// kindDamaged is the kind of event with which a reader replaces what cannot be read.
 const kindDamaged = "damaged"
 
 // newDamagedLine returns the line for the events from one number to another that cannot be read.

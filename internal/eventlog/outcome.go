@@ -68,7 +68,7 @@ func appendText(b []byte, name, v string, optional bool) []byte {
 	return append(b, '"')
 }
 
-// plainText reports whether JSON has a text as it is.
+// plainText reports whether JSON writes a text unchanged.
 func plainText(v string) bool {
 	for i := range len(v) {
 		switch c := v[i]; {

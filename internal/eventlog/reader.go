@@ -16,7 +16,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/event"
 )
 
-// Rows reports what the record of the run says of outcomes. An implementation is safe for
+// Rows reports what the record of the run says about outcomes. An implementation is safe for
 // concurrent use.
 type Rows interface {
 	// Outcomes returns what is known of the outcomes whose replies are in the given rows, by
@@ -31,7 +31,7 @@ type Known struct {
 	At time.Time // when the reply came
 }
 
-// Reader reads the log of a run next to its writer. It locks nothing, holds no file open
+// Reader reads the log of a run, also while a Writer has it open. It locks nothing, holds no file open
 // between calls, and follows no link. Its methods may be called concurrently: those who
 // follow one run best share a Reader, which remembers where it was.
 type Reader struct {
@@ -63,10 +63,10 @@ const maxPlaces = 256
 // without a log has no lines.
 func Read(dir string) *Reader { return &Reader{dir: dir} }
 
-// After returns lines with numbers above n in order, at most that many and about 8 MB. None
-// means that there is nothing yet: a last line that is not whole is left for later. In the
-// place of events whose lines are damaged or gone is one line with the number of the last of
-// them, an event "damaged" that names file and line. It returns a *VersionError for a log of
+// After returns lines with numbers above n in order, no more than most and about 8 MB. None
+// means that there is nothing yet: a last line that is not whole is left for later. One line
+// replaces events that are damaged or gone: an event "damaged" with the number of the last of
+// them, which names file and line. It returns a *VersionError for a log of
 // another format, and a *DamagedError where nothing but damaged lines follows: they may yet be
 // cut off.
 func (r *Reader) After(ctx context.Context, n int64, most int) ([]Line, error) {
@@ -514,7 +514,7 @@ func (v *look) find(f *opened, n int64) (offset, number int64, sure bool, err er
 	return offset, number, offset == f.begin, err
 }
 
-// near is how much of a segment is read in one go rather than looked at again.
+// near is how much of a segment is read in one go instead of being bisected again.
 const near = 64 << 10
 
 // bisect finds a line that is not far before the one with the number n.

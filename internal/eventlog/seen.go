@@ -16,8 +16,8 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/disk"
 )
 
-// seen is what a log holds, according to what it is known again: a resumed run sends events of what
-// it answers from its record again.
+// seen holds what identifies the events of a log: a resumed run sends again the events of what
+// it answers from its record.
 type seen struct {
 	rows  []uint64          // of outcomes: a bit for each row of the record
 	once  map[uint64]bool   // outcomes that are not known by a row, by the sum of their key and status
@@ -30,7 +30,7 @@ func (s *seen) clone() *seen {
 	return &seen{rows: slices.Clone(s.rows), once: maps.Clone(s.once), count: maps.Clone(s.count)}
 }
 
-// maxRow bounds the rows that are distinguished by a bit: 128 MB of them.
+// maxRow bounds the rows that have a bit each: 128 MB of bits.
 const maxRow = 1 << 30
 
 func (s *seen) hasRow(row int64) bool {
@@ -57,8 +57,8 @@ func (s *seen) forgetFrom(row int64) {
 	s.rows[row/64] &= 1<<(row%64) - 1
 }
 
-// outcome is according to what one is known again: the row of its reply. One that is not measured, or
-// whose reply is that of an equal request, is by its key: it may be measured yet, from the
+// outcome is what identifies an outcome: the row of its reply. One that is not measured, or
+// whose reply is that of an equal request, is identified by its key: it may be measured yet, from the
 // same reply.
 type outcome struct {
 	Row    int64  `json:"row"`
@@ -198,7 +198,7 @@ func storeSeen(root *os.Root, s *seen, log string, through int) error {
 	})
 }
 
-// replace writes a file next to its place first, and then puts it there.
+// replace writes a file under another name first, and then renames it.
 func replace(root *os.Root, name string, write func(*os.File) error) error {
 	temp := name + ".new"
 	if err := root.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -39,7 +39,7 @@ type held struct {
 }
 
 // Open opens the log of the run in dir for writing, and makes it if there is none. What a
-// killed process left of its last line is cut off; numbers continue behind the last whole
+// killed process left of its last line is cut off; numbers continue after the last whole
 // one. It returns a *VersionError for a log of another format.
 func Open(dir string, o Options) (*Writer, error) {
 	o = o.orDefault()
@@ -57,7 +57,7 @@ func Open(dir string, o Options) (*Writer, error) {
 }
 
 // Add appends an event that happened at a time. It never waits for the disk. What cannot
-// be written is asked to Options.Failed, and nothing is written from then on.
+// be written is reported to Options.Failed, and nothing is written from then on.
 func (w *Writer) Add(e event.Event, at time.Time) {
 	if o, ok := e.(event.OutcomeDone); ok {
 		w.addOutcome(&o, at)
@@ -112,7 +112,7 @@ func marshalEvent(e event.Event, at time.Time) ([]byte, event.Event) {
 	return wire, e
 }
 
-// tooLong replaces an event that is no line of the log.
+// tooLong returns the warning that replaces an event which is no line of the log.
 func tooLong(e event.Event, size int, err error, at time.Time) ([]byte, event.Event) {
 	text := fmt.Sprintf("an event %q of %d bytes is too long for the event log", e.Kind(), size)
 	if err != nil {

@@ -92,7 +92,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// spans appends a number to runs, which are as first, count, first, count.
+// spans appends a number to runs, which are written as first, count, first, count.
 func spans(runs []int, n int) []int {
 	if last := len(runs) - 2; last >= 0 && runs[last]+runs[last+1] == n {
 		runs[last+1]++

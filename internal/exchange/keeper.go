@@ -17,7 +17,7 @@ import (
 const (
 	maxMessages = 4096     // of one request; of more the middle is left out
 	maxOfTry    = 32 << 20 // bytes of text; what is said beyond them is named by length and hash
-	perMessage  = 64       // bytes that a message takes next to its texts
+	perMessage  = 64       // bytes that a message takes in addition to its texts
 )
 
 // Keeper makes the forms of one try of an episode. Its methods may be called concurrently.
@@ -67,7 +67,7 @@ func (k *Keeper) Request(req *model.Request) *Request {
 	return r
 }
 
-// End is what happened to a request.
+// End is how a request ended.
 type End struct {
 	Reply   *model.Response // nil: there was none
 	Limit   model.Code      // of the task, that it ran into
@@ -286,7 +286,7 @@ func splitMessage(m model.Message) []raw {
 	return out
 }
 
-// image has length and hash instead of a picture.
+// image keeps length and hash instead of a picture.
 func image(i model.Image) raw {
 	return raw{part: part{Kind: kindImage, Name: i.MIME}, text: fmt.Sprintf("[%d bytes, sha256 %s]", len(i.Data), hashBytes(i.Data))}
 }

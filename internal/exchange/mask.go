@@ -14,7 +14,7 @@ const (
 	maxText  = 256 << 10
 	keptHead = 192 << 10
 	keptTail = 32 << 10
-	// margin is what is looked at next to what is kept, so that no secret is cut: those of
+	// margin is what is looked at beyond what is kept, so that no secret is cut: those of
 	// redact are not longer.
 	margin = 64 << 10
 	// minBase64 is the length from which characters of base64 in a row are data and no text.
@@ -91,7 +91,7 @@ func hashBytes(b []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// withoutBase64 has length and hash replace long data in base64, in one line
+// withoutBase64 replaces long data in base64 with its length and hash, whether it is in one line
 // or in many of equal length.
 func withoutBase64(s string) string {
 	if len(s) < minBase64 {

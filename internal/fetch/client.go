@@ -255,7 +255,7 @@ func (c *client) sendOnce(ctx context.Context, r request, use func(*http.Respons
 const mostRedirects = 8
 
 // follow sends a request, without the token wherever it is sent on to: what a redirect names
-// is no longer the host that the token is for, the one who that host may be.
+// is no longer the host that the token is for, whichever host it is.
 func (c *client) follow(ctx context.Context, r request) (*http.Response, error) {
 	at, seen := r.url, map[string]bool{}
 	for range mostRedirects {

@@ -136,7 +136,7 @@ func (f *fetcher) fault(file File, err error) error {
 }
 
 // present returns the sums of a file that is there, nil if none is. One that is there and
-// cannot be asked to be the right one is an error: it may be somebody's own.
+// cannot be recognized as the right one is an error: it may be somebody's own.
 func (f *fetcher) present(ctx context.Context, file File) (*sums, error) {
 	info, err := f.root.Lstat(file.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -426,7 +426,7 @@ func total(size int64) string {
 func (d *download) take(ctx context.Context, res *http.Response) (done bool, err error) {
 	etag := res.Header.Get("Etag")
 	if strings.HasPrefix(etag, "W/") || len(etag) > 1<<10 {
-		etag = "" // it does not report that all bytes are the same
+		etag = "" // it does not show that all bytes are the same
 	}
 	end := int64(-1) // how long all of it is
 	switch res.StatusCode {

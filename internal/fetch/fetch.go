@@ -46,7 +46,7 @@ type File struct {
 	Size   int64  // in bytes, -1: not known
 	SHA256 string // 64 hex digits, "": not known before it is fetched
 	Git    string // SHA-1 of it as a blob of git, 40 hex digits; "": not known
-	// Known is according to what it is known what the file should be: "source" (the publisher states its
+	// Known says how it is known what the file should be: "source" (the publisher states its
 	// SHA-256), "given", "lock", "git" (the publisher states its SHA-1 as a blob of git); "" where
 	// no one knows.
 	Known string
@@ -100,8 +100,8 @@ type Options struct {
 	// Proxy says by which proxy a request goes; nil: by none. Whether an address is private
 	// is the proxy's to know then.
 	Proxy func(*http.Request) (*url.URL, error)
-	// Transport is in for the network; nil: the real one, and the one who gives another looks
-	// after private addresses himself.
+	// Transport replaces the network; nil: the real one. A caller that gives another looks
+	// after private addresses itself.
 	Transport http.RoundTripper
 
 	// Lock is the path of the lock file; "": bench.lock in the folder.
@@ -127,7 +127,7 @@ type Bounds struct {
 	MostWait   time.Duration // that a server may ask to wait at once; 10 min
 }
 
-// What can go wrong, for those who continue by it. Errors of the file system (syscall.ENOSPC)
+// What can go wrong, for those who act on it. Errors of the file system (syscall.ENOSPC)
 // and of the context are wrapped as they are.
 var (
 	ErrSource    = errors.New("not a source")                    // it is not written as one

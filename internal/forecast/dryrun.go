@@ -79,10 +79,10 @@ type scenario struct {
 const (
 	priorSolved  = 0.5  // share of tasks that the seed skill solves
 	priorHelps   = 0.5  // share of edits that help
-	priorFlips   = 0.05 // share of answers that are otherwise, where anything follows from that
+	priorFlips   = 0.05 // share of answers that score otherwise, where anything follows from that
 	priorEdit    = 80   // bytes of an edit
 	priorPraise  = 0.15 // chance that the analyst of successes proposes something
-	priorReply   = 60   // bytes of an answer next to the reference answer
+	priorReply   = 60   // bytes of an answer in addition to the reference answer
 	solvable     = 0.98 // share of the tasks that any skill can solve
 	edgePerEdit  = 0.5  // share of the unsolved tasks that an edit which helps adds
 	bytesPerTok  = 4    // of prompts and replies
@@ -317,8 +317,8 @@ func (r *dryRun) judge(ctx context.Context, t task.Task, ev rollout.Evidence) {
 	})
 }
 
-// judgeEpisode counts what a judge would be asked of an episode. What it would be
-// shown of that no one knows.
+// judgeEpisode counts what a judge would be asked about an episode. No one knows what of it
+// the judge would be shown.
 func (r *dryRun) judgeEpisode(t task.Task) {
 	if r.session.Scorer != nil || r.session.Env != nil {
 		return

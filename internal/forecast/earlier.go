@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// measured is what a record reports calls to come.
+// measured is what a record says about calls that are yet to be made.
 type measured struct {
 	stages map[stageRole]stageMeasure
 	solved *float64 // share of the selection tasks that the seed skill solves
@@ -122,7 +122,7 @@ func (s *forecaster) earlier(ctx context.Context) (measured, error) {
 	return measured{learned: l}, err
 }
 
-// measuredIn reads the record of a run next to the one who has it open. One that cannot
+// measuredIn reads the record of a run, even while another process has it open. One that cannot
 // be read says nothing.
 func measuredIn(ctx context.Context, dir string) (m measured, err error) {
 	j, err := journal.Open(ctx, filepath.Join(dir, run.DBFile), journal.Options{ReadOnly: true})

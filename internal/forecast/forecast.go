@@ -284,7 +284,7 @@ func (s *forecaster) repeatStage(st result.StageForecast, m stageMeasure) result
 	return st
 }
 
-// forecastEpisodes goes according to what episodes took before: nothing else reports how many
+// forecastEpisodes relies on what episodes took before: nothing else says how many
 // calls they make.
 func (s *forecaster) forecastEpisodes(k stageRole, runs []*dryRun, known measured) result.StageForecast {
 	n := of(runs, func(r *dryRun) float64 { return float64(r.tally[k].episodes) })
@@ -313,7 +313,7 @@ func (s *forecaster) priceStage(role string, st result.StageForecast) *result.In
 	}
 	p := s.Models.Role(role).Price
 	if p == nil || st.Episodes && p.UpTo > 0 {
-		return nil // of a sum of tokens no one knows how many was in long prompts
+		return nil // no one knows how many tokens of a sum were in long prompts
 	}
 	usd := func(calls, input, output float64) float64 {
 		if calls == 0 {
@@ -334,7 +334,7 @@ func (s *forecaster) priceStage(role string, st result.StageForecast) *result.In
 }
 
 // forecastTime adds up the phases of a dry run: each takes as long as its calls
-// do next to each other, and one call at least. Nil: no one knows how long an episode
+// do in parallel, and one call at least. Nil: no one knows how long an episode
 // takes before one was made, or how fast a model on this machine is.
 func (s *forecaster) forecastTime(r *dryRun, known measured, loose bool) *result.Interval {
 	total := time.Duration(0)

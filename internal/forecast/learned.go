@@ -25,7 +25,7 @@ const (
 // where earlier runs say how often candidates survive.
 func otherHelps() []float64 { return []float64{0.1, 0.25, 0.75} }
 
-// learned is what finished runs of other configurations in the same folder report the
+// learned is what finished runs of other configurations in the same folder say about the
 // models that they share with this one.
 type learned struct {
 	runs     []string                   // names of the runs that something was taken of, the newest first

@@ -27,8 +27,8 @@ const askedAgain = 0.02
 const mostPrompts = 400
 
 // Measure adds to a plan what the rollouts of an operation will take, as far as the plan
-// does not say that no one knows. What prompts are long is found by writing them, what
-// replies are long by earlier runs with the same model.
+// does not say that no one knows. The length of prompts is found by writing them, that of
+// replies from earlier runs with the same model.
 func Measure(ctx context.Context, on *session.Session, p *result.Plan, m Measuring) error {
 	s := &forecaster{Session: on, measuring: true}
 	known, err := s.earlier(ctx)

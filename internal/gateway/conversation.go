@@ -89,7 +89,7 @@ func (c *conversation) finish() []model.Message {
 	return list
 }
 
-// settle completes a request by its conversation and according to what else was left out.
+// settle completes a request with its conversation and with what else was left out.
 func (q *agentRequest) settle(c *conversation, left remarks) {
 	left.all(c.left)
 	q.req.Messages = c.finish()

@@ -19,7 +19,7 @@ type fault struct {
 	after   time.Duration // the agent should wait that long, 0 = no hint
 	large   bool          // the body is beyond what is taken: status 413
 	// final says that asking again is of no use: the failure is permanent, or
-	// the one who is behind the gateway has tried often enough.
+	// the client behind the gateway has tried often enough.
 	final bool
 }
 

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// What Options are at unless they say otherwise.
+// Values that Options have unless they say otherwise.
 const (
 	DefaultAddr      = "127.0.0.1:0"
 	DefaultMaxBody   = 64 << 20

@@ -34,7 +34,7 @@ func geminiFinish(f model.Finish) string {
 	return "STOP"
 }
 
-// geminiUsage counts thoughts next to the answer. It is nil when nothing was
+// geminiUsage counts thoughts apart from the answer. It is nil when nothing was
 // counted.
 func geminiUsage(u trajectory.Usage) object {
 	if u == (trajectory.Usage{}) {

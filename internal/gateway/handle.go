@@ -46,7 +46,7 @@ type Session struct {
 	// space or beyond ASCII.
 	Key string
 	// Retried says that Client has tried again what may succeed, as a caller of
-	// an episode does. Whatever fails then is asked to agents as permanent (status
+	// an episode does. Whatever fails then is reported to agents as permanent (status
 	// 402), so that they stop rather than repeat for minutes what is hopeless. If
 	// it is false they get the status of the failure and the server's hints.
 	Retried bool

@@ -31,7 +31,7 @@ func (r *remarks) note(l LeftOut) {
 func (r *remarks) add(what string) { r.note(LeftOut{Kind: trajectory.Field, What: what}) }
 
 // tool notes a tool. Those that are not known to run at the agent run at the
-// vendor: a name reports where.
+// vendor: a name says where.
 func (r *remarks) tool(t node) {
 	kind := trajectory.HostedTool
 	if name, _ := cutDate(blockKind(t)); clientTools[name] {

@@ -33,7 +33,7 @@ func messagesEnd(q agentRequest, r model.Response) object {
 	return object{{"stop_reason", messagesStop(r.Finish)}, {"stop_sequence", nil}}
 }
 
-// messagesOpen replaces messagesEnd as long as there is no end.
+// messagesOpen returns the keys of messagesEnd for an answer that has no end yet.
 func messagesOpen() object { return object{{"stop_reason", nil}, {"stop_sequence", nil}} }
 
 func messagesStop(f model.Finish) string {
@@ -50,7 +50,7 @@ func messagesStop(f model.Finish) string {
 
 // messagesUsage counts as Anthropic does: what was read from the cache or
 // written to it is no part of input_tokens. The wire requires the counts, so
-// that ones which no one measured are 0 there.
+// that those which no one measured are 0 there.
 func messagesUsage(u trajectory.Usage) object {
 	return object{
 		{"input_tokens", max(0, u.Input-u.Cached-u.CacheWrite)},

@@ -14,7 +14,7 @@ import (
 
 // node is one value of a JSON text. Requests of agents
 // have values whose type differs from case to case (a text or a list of blocks)
-// and values that continue as they were written, for which its types have no place.
+// and values that are passed on as they were written, for which its types have no place.
 type node struct {
 	kind byte   // '{', '[', '"', '0' for a number, 't', 'f', 'n', or 0 if absent
 	at   int    // where it begins in the text
@@ -100,7 +100,7 @@ func plain(r gjson.Result) string {
 }
 
 // get returns the member of the first of these names that an object has and
-// that is not null. Of a name that is twice the last counts.
+// that is not null. Of a name that occurs twice the last counts.
 func (n node) get(names ...string) node {
 	if n.kind != '{' {
 		return node{}

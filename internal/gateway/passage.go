@@ -38,7 +38,7 @@ func filterBody(wire Wire, body node, hosted []string) (text string, left remark
 	return text, p.left, true
 }
 
-// twice reports whether a name is twice in one object.
+// twice reports whether a name occurs twice in one object.
 func twice(n node) bool {
 	seen := make(map[string]bool, len(n.kids))
 	for _, k := range n.kids {

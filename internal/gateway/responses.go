@@ -40,7 +40,7 @@ func decodeResponses(in inbound) (agentRequest, error) {
 
 type responsesDecoder struct {
 	body    node
-	brought []node // tools that items bring, next to those of the request
+	brought []node // tools that items bring, in addition to those of the request
 	q       agentRequest
 	req     *model.Request
 	conv    conversation

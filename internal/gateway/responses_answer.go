@@ -176,7 +176,7 @@ func (s *responsesStream) finish(r model.Response) {
 	s.event(name, object{{"response", o}})
 }
 
-// item writes the events of an item: v, and the same as it is at their end.
+// item writes the events of an item, which is v at their beginning and whole at their end.
 func (s *responsesStream) item(i int, v, whole any) {
 	item, ok := v.(object)
 	if !ok {

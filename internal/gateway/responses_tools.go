@@ -37,7 +37,7 @@ func responsesTools(t node, to *toolset) error {
 	return nil
 }
 
-// responsesTool reads a function, or what can be asked to other models as one: a
+// responsesTool reads a function, or what can be described to other models as one: a
 // tool that takes a text is a function with one text.
 func responsesTool(space string, t node, to *toolset) error {
 	own := agentTool{space: space, name: t.get("name").text()}

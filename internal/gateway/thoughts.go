@@ -12,7 +12,7 @@ type thoughts struct {
 	size   int
 }
 
-// thought is all of an answer that is around one of its calls.
+// thought is what an answer holds around one of its calls.
 type thought struct {
 	name  string
 	parts []model.Part // reasoning before the call, since the call before it

@@ -8,7 +8,7 @@ import (
 )
 
 // trace is what was said in a session. Each request repeats the conversation so
-// far; what is new is behind the last answer in it.
+// far; what is new follows the last answer in it.
 type trace struct {
 	turns []trajectory.Turn
 	users map[string]struct{}

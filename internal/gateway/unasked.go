@@ -5,9 +5,9 @@ import (
 	"io"
 )
 
-// unasked hands the events of Chat Completions on, but for the one with the counts
+// unasked passes on the events of Chat Completions, but for the one with the counts
 // alone: a server is always asked for it, since what a call costs is known by no other
-// means, and the one who did not ask for it takes the first choice of every event.
+// means, and an agent that did not ask for it takes the first choice of every event.
 type unasked struct {
 	to   io.Writer
 	part []byte // of an event whose end is yet to come

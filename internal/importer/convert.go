@@ -200,7 +200,7 @@ func (c *converter) show(v any) string {
 }
 
 // hasVariable reports whether a text in v has the form of a variable. What is
-// copied must not read the environment of the one who uses it.
+// copied must not read the environment of its user.
 func hasVariable(v any) bool {
 	switch v := v.(type) {
 	case string:

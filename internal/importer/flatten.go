@@ -12,10 +12,10 @@ func Structured(cfg map[string]any) bool {
 }
 
 // Flatten returns the flat form of a configuration: one level of keys, with
-// their present names. Where a setting is in both forms, that of the section
+// their present names. Where a setting occurs in both forms, that of the section
 // wins. Keys of the section env that are not known are kept, as they are meant
 // for an environment; those of other sections are left out (Lost lists them), and
-// so is what replaces a section without being a mapping.
+// so is the value of a section that is not a mapping.
 func Flatten(cfg map[string]any) map[string]any {
 	cfg = moderniseConfig(cfg)
 	if !Structured(cfg) {

@@ -26,7 +26,7 @@ type Row struct {
 	Note  string   `json:"note,omitempty"`
 }
 
-// Report is what happened to a configuration. It names every key of the source
+// Report says what happened to a configuration. It names every key of the source
 // once, and holds no secret.
 type Report struct {
 	Rows []Row `json:"keys"` // by key

@@ -124,7 +124,7 @@ type entry struct {
 	shared, own []byte
 }
 
-// read reads entries, as far as they have room next to the first.
+// read reads entries: the first, and as many after it as there is room for.
 func (a *answers) read(ctx context.Context, from, to int64) (err error) {
 	clear(a.ahead)
 	rows, err := a.entry.QueryContext(ctx, from, to)

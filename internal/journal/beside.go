@@ -151,9 +151,9 @@ func (r *recent) put(hash textHash, id int64) {
 	r.now[hash] = id
 }
 
-// beside writes what is next to the entries: the index of items, and what was said in
+// beside writes what is kept next to the entries: the index of items, and what was said in
 // calls inside episodes. Where that is damaged nothing more is written of it, and the
-// entries continue. All but recent and packer is the writer's.
+// entries are still written. All but recent and packer is the writer's.
 type beside struct {
 	conn   *sql.Conn
 	recent recent
@@ -167,7 +167,7 @@ type beside struct {
 	at    int64    // the entry from which on
 }
 
-// tables that hold what is next to the entries, by the statements that write them.
+// Statements that write the tables with what is kept next to the entries.
 const (
 	findText    = "SELECT id FROM texts WHERE hash = ?"
 	putText     = "INSERT INTO texts (hash, size, data) VALUES (?, ?, ?)"
@@ -193,7 +193,7 @@ func (s *beside) close() error {
 	return errors.Join(errs...)
 }
 
-// take writes what is next to an entry that was written. Its error is one of the whole
+// take writes what is kept next to an entry that was written. Its error is one of the whole
 // file.
 func (s *beside) take(r *Record) error {
 	if s.fault != nil {

@@ -15,11 +15,11 @@ import (
 
 // longest bounds each value that a View and Examine read of a file that somebody else may have
 // made, in bytes. What a model gives is at most 16 MiB long with everything around it, and a
-// prompt that a model can read is shorter; who continues with a run reads what it has written
+// prompt that a model can read is shorter; a process that continues a run reads what it has written
 // without this bound.
 const longest = 32 << 20
 
-// bound keeps a connection from reading a value that is longer than that many bytes: SQLite looks
+// bound keeps a connection from reading a value that is longer than longest bytes: SQLite looks
 // at its length alone, and gives an error. 0: there is no bound.
 func bound(conn *sql.Conn, longest int) error {
 	if longest == 0 {

@@ -102,7 +102,7 @@ func (e *WriteError) Error() string {
 
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// Is lets the error be distinguished as other failures of the file system are: it
+// Is lets the error be recognized as other failures of the file system are: it
 // matches syscall.ENOSPC when the disk is full, and fs.ErrPermission when the
 // file may not be opened or written.
 func (e *WriteError) Is(target error) bool {

@@ -14,7 +14,7 @@ const followColumns = `seq, kind, key, stage, role, model, attempt, ordinal, cod
 	started_us, took_us, CASE WHEN kind = 'decision' THEN result END`
 
 // Follow returns at most most entries after entry seq, ledger included, in the order of
-// commits. It is for those who count next to the process that writes: inputs, digests and the
+// commits. It is for those who count while another process writes: inputs, digests and the
 // results of anything but decisions are left out, and checksums are not looked at.
 func (v *View) Follow(ctx context.Context, seq int64, most int) (out []Record, err error) {
 	l, w := loader{path: v.path, names: make(map[string]string)}, row{}
@@ -68,7 +68,7 @@ const (
 )
 
 // Strange reports whether there are more stages, roles, codes or lost tries than any run has:
-// the one who continues counting keeps as many as the file claims.
+// a caller that continued to count would keep as many as the file claims.
 func (t *Tally) Strange() bool {
 	return max(len(t.totals.sums), t.totals.codes) > mostCounted || len(t.totals.open) > mostOpen
 }

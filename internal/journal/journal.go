@@ -18,10 +18,10 @@ import (
 type Options struct {
 	// Existing refuses a missing or empty file with ErrMissing.
 	Existing bool
-	// ReadOnly opens without a right to write, for instance next to a running
+	// ReadOnly opens without a right to write, for instance while it is open in another
 	// process. It implies Existing.
 	ReadOnly bool
-	// Warn is reported by Close of a *FoldError, after which nothing is lost, and of a
+	// Warn receives a *FoldError from Close, after which nothing is lost, and a
 	// *BesideError. Nil: Close returns it.
 	Warn func(error)
 }
@@ -72,7 +72,7 @@ func newState() state {
 // its length, the checksum and the number of every entry, and after a crash
 // every byte. A *CorruptError says what is wrong. ctx bounds the opening only.
 //
-// The one who opens a journal closes it, and sees to it that no other process
+// The caller that opens a journal closes it, and sees to it that no other process
 // writes to it meanwhile.
 func Open(ctx context.Context, path string, opts Options) (*Journal, error) {
 	files, err := look(path)

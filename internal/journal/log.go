@@ -21,7 +21,7 @@ const (
 	logMagic    = 0x377f0682 // the lowest bit says how checksums read words
 )
 
-// logScan is what a look through a write-ahead log has found next to what SQLite
+// logScan is what a look through a write-ahead log has found apart from what SQLite
 // takes out of it.
 type logScan struct {
 	path     string

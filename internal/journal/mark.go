@@ -103,7 +103,7 @@ func newMarker(path string) (*marker, error) {
 	return &marker{file: file}, nil
 }
 
-// write puts m instead of the mark before. That it cannot be written is no
+// write replaces the mark before with m. That it cannot be written is no
 // failure of the journal: an old mark claims too little, never too much.
 func (k *marker) write(m mark) {
 	if text, ok := m.encode(); ok {

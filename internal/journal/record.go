@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Kind reports what an entry is.
+// Kind says what an entry is.
 type Kind string
 
 // The kinds of results, which Lookup finds by their key.

@@ -12,9 +12,9 @@ import (
 // version is that of the file, its user_version. A file of another one is refused.
 const version = 3
 
-// Neither entries nor blobs have an index next to their row number: memory knows the
+// Neither entries nor blobs have an index apart from their row number: memory knows the
 // row of each key, and an insert that only appends is the fastest there is. The
-// columns that Open reads are before the long ones, so that it does not have
+// columns that Open reads precede the long ones, so that it does not have
 // to walk through inputs. No result rests on the last three tables: an index by item
 // (items.go), and what was said in calls inside episodes (beside.go).
 const schema = `
@@ -96,8 +96,8 @@ func userVersion(ctx context.Context, conn *sql.Conn) (int, error) {
 	return found, nil
 }
 
-// tablesAlone refuses a file in which something else replaces tables, or next to them:
-// a view may have rows without end, and a trigger does what the one who sent the file wants done.
+// tablesAlone refuses a file that holds something else instead of tables, or in addition to them:
+// a view may have rows without end, and a trigger does what the sender of the file wants done.
 func tablesAlone(ctx context.Context, conn *sql.Conn, path string) error {
 	var kind, name string
 	err := conn.QueryRowContext(ctx, "SELECT cast(type AS TEXT), substr(name, 1, 100) FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1").Scan(&kind, &name)

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sqlstore"
 )
 
-// View reads a journal as it lies on the disk, next to the process that writes to it or
+// View reads a journal as it lies on the disk, with a process that writes to it or
 // without one. Unlike Open it does not read the file as a whole first: each entry is
 // checked when it is read. Its methods may be called concurrently.
 type View struct {

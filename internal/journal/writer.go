@@ -114,8 +114,8 @@ func (w *writer) release(records []Record) {
 	}
 }
 
-// run commits groups until the journal is closed and the queue is empty. The one who
-// could run is let run before a group is taken: what they pass in then shares the
+// run commits groups until the journal is closed and the queue is empty. Goroutines that
+// can run do so before a group is taken: what they pass in then shares the
 // commit, which costs more than its rows.
 func (w *writer) run() {
 	defer close(w.finished)

@@ -137,7 +137,7 @@ func Find(text string, want Shape) (any, error) {
 	return f.find(text, want)
 }
 
-// finder looks for a value, and notes a key that is twice in an object of
+// finder looks for a value, and notes a key that occurs twice in an object of
 // what it has read.
 type finder struct{ repeated *string }
 

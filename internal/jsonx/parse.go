@@ -22,7 +22,7 @@ type parser struct {
 	depth  int
 	repair bool
 
-	repeated *string // the first key that was twice in an object
+	repeated *string // the first key that occurred twice in an object
 }
 
 // parse reads s as one JSON value with nothing but white space around it.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// A Repeat is a key that is twice in one object.
+// A Repeat is a key that occurs twice in one object.
 type Repeat struct {
 	Path  string // of the object, such as "usage" or "turns[2]"; "" for the outermost
 	Key   string
@@ -26,7 +26,7 @@ func (r *Repeat) String() string {
 	return fmt.Sprintf("the key %q is there twice%s", r.Key, where)
 }
 
-// FindRepeat returns the first key that is twice in one object of a JSON value,
+// FindRepeat returns the first key that occurs twice in one object of a JSON value,
 // at whatever depth, nil if there is none. Readers disagree about which of the two
 // counts. In objects that less than folded others hold, keys that differ in
 // nothing but case are the same, as they are to encoding/json when it fills a
@@ -46,7 +46,7 @@ func FindRepeat(data []byte, folded int) *Repeat {
 	}
 }
 
-// walk is where a token of a value is.
+// walk is the place of a token in a value.
 type walk struct {
 	folded int
 	open   []level
@@ -54,7 +54,7 @@ type walk struct {
 
 // level is an object or list that has begun and not ended.
 type level struct {
-	keys  map[string]string // of an object, according to what makes them the same; nil for a list
+	keys  map[string]string // of an object, by the form that equal keys share; nil for a list
 	key   string            // of the member that is read, "" before one
 	inKey bool              // a key comes next
 	index int               // of the element that is read

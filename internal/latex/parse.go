@@ -99,7 +99,7 @@ func (r *reader) sum() (value, error) {
 	}
 }
 
-// product reads factors, also such that are side by side.
+// product reads factors, also those without a sign between them.
 func (r *reader) product() (value, error) {
 	v, err := r.power()
 	for err == nil {

@@ -17,7 +17,7 @@ func Forms() []string { return []string{"robust", "reference", "mathverse", "mmr
 
 // Parse reads which choice an answer names, by one of Forms. gold is the label of the right
 // choice, as Gold returns it: MMRB takes an answer for it before it looks at texts. why says
-// what is wrong with an answer that names none; the label is then what is in its place, or "".
+// what is wrong with an answer that names none; the label is then what the answer has instead, or "".
 func Parse(form, answer, gold string, choices []Choice) (label, why string) {
 	switch form {
 	case "reference":

@@ -67,7 +67,7 @@ func (p *parser) joinLabels(found []int) string {
 	return strings.Join(labels[:last], ", ") + " and " + labels[last]
 }
 
-// fold puts ASCII instead of the wide letters and the many signs that mean the same.
+// fold replaces the wide letters and the many signs that mean the same by ASCII.
 func fold(s string) string {
 	s = signs.Replace(width.Fold.String(s))
 	return strings.Map(func(r rune) rune {
@@ -121,7 +121,7 @@ func form(s string) string {
 	return strings.Trim(strings.Join(strings.Fields(strings.ToLower(s)), " "), " .,;:!\"'`")
 }
 
-// separators are between labels of a list.
+// separators matches what separates the labels of a list.
 var separators = pattern.New(`(?i)\s*(?:[,/&;+]|\band\b|\bor\b|\s)\s*`)
 
 // whole finds an answer that is a label and nothing else, or a list of labels.

@@ -74,7 +74,7 @@ func (in ReflectInput) contrastBatches(size int) [][]int {
 // countContrasts returns how many contrasts represent that many trajectories.
 func countContrasts(trajectories int) int { return max(1, trajectories/2) }
 
-// MaxContrastBatches bounds the analysts of contrasts of that many tasks: with size trajectories
+// MaxContrastBatches bounds the analysts of contrasts of a number of tasks: with size trajectories
 // for each, or as many as a window holds, of which it takes countContrasts in any case.
 func MaxContrastBatches(tasks, size, window int) int {
 	if size <= 0 {

@@ -51,7 +51,7 @@ func Description(in DescriptionInput) (prompt.Text, error) {
 	})
 }
 
-// triedText reports descriptions that were not taken, each with the reason.
+// triedText lists descriptions that were not taken, each with the reason.
 func triedText(tried []TriedDescription) string {
 	if len(tried) == 0 {
 		return ""
@@ -64,7 +64,7 @@ func triedText(tried []TriedDescription) string {
 	return b.String()
 }
 
-// loadsText reports prompts in four lists: what went wrong first.
+// loadsText writes prompts in four lists: what went wrong first.
 func loadsText(loads []Load) string {
 	var b strings.Builder
 	for _, should := range []bool{true, false} {

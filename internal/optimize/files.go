@@ -28,7 +28,7 @@ type FilesInput struct {
 
 // Files writes what the optimizer learns of the files of a skill: in System how proposals name
 // them, in User all of them, with the texts of those that may be edited and of those that
-// the trajectories touched. Those are first, as far as there is room for 96 KB; what is
+// the trajectories touched. Those come first, as far as there is room for 96 KB; what is
 // left out is named.
 func Files(in FilesInput) (prompt.Text, error) {
 	touched := Touched(in.Outcomes, in.Skill.Others())

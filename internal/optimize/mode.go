@@ -10,7 +10,7 @@ const (
 	// ModePatch: analysts propose edits, which code applies one by one.
 	ModePatch Mode = "patch"
 	// ModeRewrite: analysts make suggestions, from which one call writes the
-	// skill again.
+	// whole skill.
 	ModeRewrite Mode = "rewrite_from_suggestions"
 	// ModeFullRewrite: each analyst writes a whole skill; the candidates are
 	// merged, with neither budget nor ranking.

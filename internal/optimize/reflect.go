@@ -49,7 +49,7 @@ type ReflectResult struct {
 }
 
 // Reflect asks one analyst per minibatch, all at once. An analyst without a
-// usable reply is counted in Lost; the others are.
+// usable reply is counted in Lost; the results of the others remain.
 func Reflect(ctx context.Context, in ReflectInput) (ReflectResult, error) {
 	if in.Mode == ModeFullRewrite {
 		in.Budget = -1

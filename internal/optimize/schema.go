@@ -11,7 +11,7 @@ import (
 
 // The JSON Schemas of the replies, for servers with structured output. They keep
 // to the subset that strict servers demand: every property required, none
-// next to them. The parsers of reply.go do not rely on them.
+// in addition. The parsers of reply.go do not rely on them.
 
 const (
 	textSchema   = `{"type":"string"}`
@@ -43,7 +43,7 @@ func namedSchema(name, schema string) *model.Schema {
 }
 
 // itemSchema describes one item of a mode's payload list, with provenance
-// next to the mode's own fields.
+// in addition to the mode's own fields.
 func itemSchema(mode Mode, forms Forms, provenance []property) string {
 	var p []property
 	switch {

@@ -12,7 +12,7 @@ import (
 
 // BySimilarity sorts measured outcomes into failures and successes as Minibatches does, and
 // cuts each by likeness: outcomes of one kind (task type, then what failed, in words
-// without numbers and quotations) are together, the most frequent kind first, and a
+// without numbers and quotations) are kept together, the most frequent kind first, and a
 // minibatch takes as many as the window of v holds, in tokens of four bytes, at most sixteen,
 // and eight in any case if that is as wide as a default one. A kind is cut only if it does
 // not fit into one minibatch. So an analyst sees what has happened several times, and not one
@@ -108,7 +108,7 @@ type room struct {
 	most   int // elements at most
 }
 
-// over reports whether n elements of that many tokens are more than there is room for.
+// over reports whether n elements with a number of tokens are more than there is room for.
 func (r room) over(n, tokens int) bool {
 	return n > r.most || tokens > r.window && n > r.least
 }

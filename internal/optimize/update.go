@@ -108,7 +108,7 @@ func (in UpdateInput) applyWithin(edits []skill.Edit) (skill.Skill, []skill.Repo
 	return in.Skill, reports
 }
 
-// rewrite has one call write the skill again from suggestions.
+// rewrite has one call write the whole skill from suggestions.
 func (in UpdateInput) rewrite(ctx context.Context, items []any) (UpdateResult, error) {
 	text, err := in.author(items)
 	if err != nil {

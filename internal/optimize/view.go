@@ -33,12 +33,12 @@ type View struct {
 	Rules string
 	Forms Forms
 
-	// Folder is the skill whose files whole skills may be of, next to SKILL.md. Nil: they are
+	// Folder is the skill whose files whole skills may have in addition to SKILL.md. Nil: they are
 	// documents, and the one that is shown is all there is.
 	Folder *Folder
 }
 
-// Forms says which edits there are apart from those of the text of SKILL.md.
+// Forms says which edits there are in addition to those of the text of SKILL.md.
 type Forms struct {
 	Files       bool // edits name their file, and move text; suggestions name one, whole skills have others
 	Description bool // op describe
@@ -123,8 +123,8 @@ func escapeNewlines(text string) string {
 // A sheet is a part of a prompt that can be written with its texts cut.
 type sheet struct {
 	write func(p *pen)
-	// brief writes the same with fewer and longer texts, where there are that many that
-	// little is left of each. Nil: there is no other way.
+	// brief writes the same with fewer and longer texts, where the texts are too many for
+	// much to be left of each. Nil: there is no other way.
 	brief func(p *pen)
 }
 

@@ -106,8 +106,8 @@ func (f Folder) oneWholeSkill(items []any) error {
 	return first
 }
 
-// usable returns the candidates that may take the skill's place: what their author was not
-// shown no one else knows.
+// usable returns the candidates that may take the skill's place. What their author was not
+// shown, no one else knows.
 func (f Folder) usable(items []any) []any {
 	return slices.DeleteFunc(slices.Clone(items), func(item any) bool {
 		_, err := f.candidate(item)

@@ -37,12 +37,12 @@ const (
 	maxHeader    = 64 << 10
 )
 
-// Page is the result of an address, in the form in which it is recorded.
+// Page is what was fetched from an address, in the form in which it is recorded.
 type Page struct {
 	Address string `json:"address"`
 	Text    string `json:"text,omitempty"`    // plain, in lines without white space around them
 	Omitted int    `json:"omitted,omitempty"` // characters of what was read that are behind Text
-	Cut     bool   `json:"cut,omitempty"`     // the page continues behind what was read
+	Cut     bool   `json:"cut,omitempty"`     // the page continues after what was read
 	Failure string `json:"failure,omitempty"` // why there is no text, in words
 }
 

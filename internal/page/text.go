@@ -60,7 +60,7 @@ func visible(page string, without bool) (text string, closed bool) {
 	}
 }
 
-// unread reports whether what is in an element is no text, however it continues.
+// unread reports whether what is in an element is no text, whatever it looks like.
 func unread(tag atom.Atom) bool {
 	switch tag {
 	case atom.Script, atom.Style, atom.Noscript, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:

@@ -153,7 +153,7 @@ func (r Rule) Needs(differences []float64) (times int, ok bool, err error) {
 		return 0, false, err
 	}
 	low, high := 1, 2                          // low does not suffice
-	most := max(2, mostPairs/len(differences)) // and beyond this no one goes
+	most := max(2, mostPairs/len(differences)) // the search does not go beyond this
 	for !decided(high) {
 		if err != nil || high >= most {
 			return 0, false, err

@@ -76,7 +76,7 @@ func unseen(tasks []task.Task, passes [][]trajectory.Outcome) []string {
 	return out
 }
 
-// tells reports whether an outcome reports whether the skill was loaded.
+// tells reports whether an outcome shows whether the skill was loaded.
 func tells(o trajectory.Outcome) bool { return o.Status.Measured() && o.Load != "" }
 
 // LoadsWorse returns why a description may not replace another one, "" if it may. It compares the same trigger

@@ -65,7 +65,7 @@ type Entry struct {
 	Source string // address of the price list; "config" of a price that the user set
 }
 
-// Of returns the price of the tokens of a call whose prompt has that many of them,
+// Of returns the price of the tokens of a call whose prompt has the given number of them,
 // those from the cache included.
 func (e Entry) Of(prompt int64) Price {
 	if e.UpTo > 0 && prompt > e.UpTo {
@@ -102,7 +102,7 @@ type row struct {
 func Default() (Table, error) { return Parse(bytes.NewReader(embedded)) }
 
 // With returns a table in which the given prices, by the name of the model, win
-// over those of t, the one who serves the model.
+// over those of t, no matter who serves the model.
 func (t Table) With(overrides map[string]Override) Table {
 	own := slices.Clone(t.own)
 	for _, model := range slices.Sorted(maps.Keys(overrides)) {
@@ -129,7 +129,7 @@ func (t Table) Over(below Table) Table {
 // name that matches wins, of equal ones the one set last; a price of the user
 // goes before all of the table. A name matches itself, and itself with a date
 // behind it (gpt-4o-2024-08-06), but no other model of its family. A price of the
-// user without a limit of replies has that of the table. The one who asks
+// user without a limit of replies has that of the table. A caller that asks
 // a server at another address than the provider's own must not ask for its
 // price.
 func (t Table) Find(provider, model string) (Price, Entry, bool) {

@@ -50,7 +50,7 @@ type spec struct {
 	file     string
 	inputs   []string            // names that every part may use
 	optional []string            // inputs whose part is shown only when they are set
-	choices  map[string][]string // slot to the parts of which one is there
+	choices  map[string][]string // slot to the parts of which it holds one
 	open     bool                // names are a task's fields, known only at render
 }
 
@@ -172,7 +172,7 @@ func (sp spec) parse(sec section) (*template.Template, error) {
 	return t, nil
 }
 
-// section is a part of a prompt file as it is there.
+// section is a part of a prompt file as the file has it.
 type section struct {
 	name string
 	line int    // of the heading

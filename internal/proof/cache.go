@@ -13,7 +13,7 @@ import (
 )
 
 // Cache keeps what was proven in a folder. The zero value keeps nothing. Only good
-// results are kept: the one who fixes a bad one wants it to be looked at again.
+// results are kept: a user who fixes a bad one wants it to be looked at again.
 type Cache struct{ Dir string }
 
 // Kept is a result of an earlier time.

@@ -56,7 +56,7 @@ func Document() skill.Skill { return skill.New("# Setup\n\nSay the mark " + body
 type Expect struct {
 	Folder string // its workspace as it sees it; "" = it takes relative paths
 	Path   string // the folders with programs that its commands are to find
-	Skills bool   // it finds the skill by itself; otherwise the prompt reports it
+	Skills bool   // it finds the skill by itself; otherwise the prompt names it
 	File   string // path of the Document in the workspace; "": it is given the Skill
 	Usage  bool   // it reports how many tokens it used
 	Own    bool   // nothing is known of it: one without tools is no fault
@@ -71,7 +71,7 @@ type Seen struct {
 	LeftOut []string          // of its requests, on the way to the model
 }
 
-// Result is the result of a proof.
+// Result is what a proof has shown.
 type Result struct {
 	OK    bool     `json:"ok"`
 	Shown []string `json:"shown,omitempty"` // what worked

@@ -91,7 +91,7 @@ func (s *Script) look(req model.Request) {
 			}
 		}
 	}
-	for _, t := range req.Tools { // some report skills in the description of a tool
+	for _, t := range req.Tools { // some list skills in the description of a tool
 		told.WriteString(t.Description)
 	}
 	s.described = s.described || strings.Contains(told.String(), descriptionMark)

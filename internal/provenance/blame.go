@@ -73,7 +73,7 @@ type File struct {
 //
 // Where edits are given, a line is followed through the very bytes that they
 // changed, so that equal lines are distinguished. What edits do not explain, such as
-// a document written again, is compared line by line. SKILL.md is first, the others
+// a document that was rewritten as a whole, is compared line by line. SKILL.md is first, the others
 // sorted by path.
 func Blame(seed skill.Skill, changes []Change, doc skill.Skill, edits skill.Scope) []File {
 	h := newHistory(seed, changes, edits)
@@ -172,7 +172,7 @@ func (t *tracked) untouchedLines(c skill.Change, after string) (head, tail []lin
 }
 
 // match gives new lines the origin of the old ones that they equal, in order, and
-// origin to the others. Blank lines follow the line that they are behind: they
+// origin to the others. Blank lines follow the line before them: they
 // are too much alike to be looked for.
 func match(old []line, texts []string, origin Origin) []line {
 	out := make([]line, len(texts))

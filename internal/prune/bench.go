@@ -249,7 +249,7 @@ func (d *duel) pair(order []int, read map[int]*seen) {
 	d.unit, d.ends = append(d.unit, of...), append(d.ends, len(d.pairs))
 }
 
-// effect returns how much better the short text is according to what was read so far.
+// effect returns how much better the short text is in all that was read so far.
 func (d *duel) effect(bets stats.Betting, level float64) (Effect, error) {
 	e, err := newEffect(d.pairs, bets, level)
 	e.Refused = d.refused
@@ -314,7 +314,7 @@ func (d *duel) discordant() []int {
 }
 
 // changes asks both texts again where they differ and reports whether a score
-// are otherwise.
+// changes.
 func (d *duel) changes(ctx context.Context) (bool, error) {
 	var draws []gate.Draw
 	for _, i := range d.discordant() {

@@ -138,7 +138,7 @@ func (g *grouping) attempt(ctx context.Context, number int) (*duel, Verdict, Eff
 	}
 }
 
-// settle takes down what happened to all rules that are left in the group.
+// settle records the verdict on all rules that are left in the group.
 func (g *grouping) settle(v Verdict, e Effect, d *duel) {
 	short := g.leaveOut(g.rules)
 	for _, f := range g.rules {

@@ -20,7 +20,7 @@ type Pruner struct {
 	Bench    *Bench      // on which rules are judged
 	Settings Settings
 	Keep     func(Rule) bool // rules that stay, whatever they are worth; nil: none
-	// Progress, which may be nil, is given what comes next.
+	// Progress, which may be nil, is called with the name of what comes next.
 	Progress func(name string)
 
 	noisy bool // an answer changed when it was asked for again
@@ -46,7 +46,7 @@ type Step struct {
 	With    []int // numbers of the rules that it was tried together with, itself among them
 }
 
-// Pruning is what happened to a skill.
+// Pruning is the result of pruning a skill.
 type Pruning struct {
 	Findings      []Finding
 	Steps         []Step

@@ -175,7 +175,7 @@ func (c *cutter) skipFence() {
 }
 
 // item takes in an item of a list: what is indented under it belongs to it, also
-// behind blank lines, and so does text that directly continues.
+// behind blank lines, and so does text that directly follows.
 func (c *cutter) item() {
 	first := c.at
 	under := c.lines[first].indent + 1

@@ -22,8 +22,8 @@ func (s spot) String() string {
 	return s.path + " (which is " + s.real + ")"
 }
 
-// contains reports whether o is s or lies in it, by one of their names or according to what
-// the folders above o are: one that is mounted twice has two names.
+// contains reports whether o is s or lies in it, by one of their names or by the identities of
+// the folders above o: one that is mounted twice has two names.
 func (s spot) contains(o spot) bool {
 	for _, outer := range []string{s.path, s.real} {
 		for _, inner := range []string{o.path, o.real} {
@@ -100,7 +100,7 @@ func (c *checker) spot(path string) spot {
 	}
 }
 
-// conflict is how a path is to one that is kept.
+// conflict says how a path relates to one that is kept.
 type conflict struct {
 	detail string // "contains tasks.path (/p/tasks.jsonl)"
 	with   kept

@@ -227,7 +227,7 @@ func (f *finding) interpreter(real string) {
 
 // shim adds what a program needs that looks another one up and becomes it: pyenv and
 // its kin, asdf, mise, volta and rustup. The home folder of a confined program is a new
-// one, so that shims have to be given where theirs is.
+// one, so that shims have to learn where theirs is.
 func (f *finding) shim(hop, real string) {
 	dir := filepath.Dir(hop)
 	root := filepath.Dir(dir)

@@ -76,7 +76,7 @@ func (n Narrowed) String() string {
 type ConflictError struct {
 	Reader string // who asks: "agent.read", "the agent's program", "the system's programs"
 	Path   string
-	Detail string // how it is to what is kept, with the other path
+	Detail string // how it relates to what is kept, with the other path
 	Help   string
 }
 

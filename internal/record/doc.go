@@ -1,6 +1,6 @@
 // Package record answers questions about a run from its record and its files: what was
-// asked and answered where, the result of a task, which calls were made. A run may be at
-// work, killed, finished or a copy; it is read next to the process that writes it, and
+// asked and answered where, what result a task had, which calls were made. A run may be at
+// work, killed, finished or a copy; it is read while another process writes it, and
 // nothing of it is changed. It also reads the folders of nights, and reports what a folder
 // is that somebody names.
 //

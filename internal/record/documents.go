@@ -12,7 +12,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Documents are what the files of a run of any kind say of how it is. What it has not
+// Documents are what the files of a run of any kind say of its state. What it has not
 // got to is absent. Its record is not needed.
 type Documents struct {
 	Manifest run.Manifest
@@ -51,7 +51,7 @@ func (*FileError) ErrorKind() string { return string(fault.BadInput) }
 
 // ReadDocuments reads the files of the run in dir; path is what messages call it. A
 // directory without a manifest is a *run.MissingError, a file that is damaged a *FileError.
-// What is read of it before an error is.
+// What is read of it before an error is returned too.
 func ReadDocuments(dir, path string) (Documents, error) {
 	var d Documents
 	m, found, err := run.ReadManifest(dir)

@@ -39,7 +39,7 @@ type asked struct {
 	text  string
 }
 
-// wants reports whether a sheet has to report what a task was.
+// wants reports whether a sheet has to say what a task was.
 func (q *questions) wants(key rowKey, sheet int) bool {
 	q.Lock()
 	defer q.Unlock()

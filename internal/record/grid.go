@@ -13,7 +13,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/score"
 )
 
-// Characters of cells, next to digits and letters of scores.
+// Characters of cells, in addition to digits and letters of scores.
 const (
 	cellPassed     = '1'
 	cellFailed     = '0'
@@ -30,7 +30,7 @@ const (
 	taskNotAsked   = "not_asked"
 )
 
-// Grid reads the result of all tasks with all skills that were tried on them, from the files
+// Grid reads the results of all tasks with all skills that were tried on them, from the files
 // with outcomes. A file that is damaged, or gone since the run was opened, is named in Problems,
 // and its columns are missing. Of test tasks it has scores alone, neither questions nor reasons. A run that writes no outcomes of tasks down, as an ablation,
 // has no columns.

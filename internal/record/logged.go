@@ -16,7 +16,7 @@ func NewEventReader(r *Run) *eventlog.Reader {
 	return log
 }
 
-// loggedRows reports what the record says of outcomes.
+// loggedRows reads what the record says of outcomes.
 type loggedRows struct{ run *Run }
 
 // spanOfRows is how many entries are read in one go.

@@ -25,7 +25,7 @@ type Lost struct {
 	Tries int      `json:"attempts,omitempty"` // at episodes that the calls were made in
 	In    int64    `json:"input_tokens"`       // of attempts the most that they can have used
 	Out   int64    `json:"output_tokens"`
-	USD   *float64 `json:"usd"` // so too; null: of some no one knows
+	USD   *float64 `json:"usd"` // so too; null: it is unknown for some
 }
 
 // losses counts what gave no result, listed the most often first.

@@ -22,7 +22,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// RowUnfinished is the status of a night that is not over: it is at work, or the same command continues with it.
+// RowUnfinished is the status of a night that is not over: it is at work, or the same command can continue it.
 const RowUnfinished = "unfinished"
 
 // maxNight bounds each document of a night, in bytes.

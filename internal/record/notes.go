@@ -104,7 +104,7 @@ func regular(path string, most int64) (data []byte, found bool, err error) {
 	return data, found, nil
 }
 
-// WriteNotes keeps notes on the run in dir instead of those that are there, atomically; empty
+// WriteNotes replaces the notes on the run in dir by n, atomically; empty
 // ones remove the file. It returns what is kept: tags without spaces around them, each once.
 // What is too long, or holds what is no text, is a *NotesError, as is a link instead of the
 // file, and then nothing is changed. A directory that is no run is a *run.MissingError.

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/skill"
 )
 
-// Statuses of rows, next to those that runs write.
+// Statuses of rows, in addition to those that runs write.
 const (
 	RowKilled     = "killed"     // it says that it is at work, and no process is
 	RowDamaged    = "damaged"    // a file that it needs cannot be used

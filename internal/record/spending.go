@@ -42,7 +42,7 @@ func (r *Run) SumCalls(ctx context.Context) ([]Spent, error) {
 	return r.sumCallsBy(ctx, func(journal.Record) bool { return true }, partsBy)
 }
 
-// What spending can be summed up by, next to the part of the run.
+// What spending can be summed up by, in addition to the part of the run.
 const (
 	ByPart  = "part"
 	ByStage = "stage"
@@ -135,7 +135,7 @@ func (s *Spent) order() int {
 		return math.MaxInt
 	case s.Epoch == 0:
 		return 0
-	case s.Step == 0: // the end of an epoch is behind its steps, whose numbers continue from epoch to epoch
+	case s.Step == 0: // the end of an epoch follows its steps, whose numbers continue from epoch to epoch
 		return s.Epoch*(most>>10) + most>>11
 	}
 	return s.Epoch*(most>>10) + min(s.Step, most>>11-1)

@@ -49,7 +49,7 @@ func (e *NoRunError) Error() string {
 	return fmt.Sprintf("%s: %s; `skillopt runs list` shows runs", e.Dir, e.Reason)
 }
 
-// Step is what the files of a step say, next to its line of history.json.
+// Step is what the files of a step say, in addition to its line of history.json.
 type Step struct {
 	Candidate skill.Skill // with the files that edits may change
 	Made      bool        // the step made a candidate

@@ -61,7 +61,7 @@ func (r *reader) best() (skill.Skill, bool) {
 func (r *reader) filesIn(folder string) (names []string) {
 	err := fs.WalkDir(r.root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || len(names) == skill.MaxFiles {
-			return fs.SkipAll // there is none, or it cannot be read: text reports what is needed
+			return fs.SkipAll // there is none, or it cannot be read: text reports the files that are needed
 		}
 		if rel := strings.TrimPrefix(name, folder+"/"); d.Type().IsRegular() && rel != skill.Main {
 			names = append(names, rel)

@@ -44,7 +44,7 @@ type View struct {
 }
 
 // ReadView reads the files of the run in dir; path is what messages call it. Its errors are
-// those of ReadDocuments, and what was read before one is.
+// those of ReadDocuments, and what was read before one is returned too.
 func ReadView(dir, path string) (View, error) {
 	d, err := ReadDocuments(dir, path)
 	v := View{

@@ -27,7 +27,7 @@ const (
 	shownLately   = 5 // decisions and faults
 )
 
-// Watcher looks at a run again and again, next to the process that writes it. A look reads
+// Watcher looks at a run again and again, while another process writes it. A look reads
 // what was added since the last one, opens the files for that alone, and locks and writes
 // nothing. One goroutine uses it at a time.
 type Watcher struct {
@@ -52,7 +52,7 @@ type Watcher struct {
 	written time.Time // when the record was written last, by its mark
 }
 
-// stamp reports whether a file has changed.
+// stamp shows whether a file has changed.
 type stamp struct {
 	size int64
 	at   time.Time
@@ -79,7 +79,7 @@ func Watch(dir string, now func() time.Time) *Watcher {
 	return w
 }
 
-// forget begins again: another run has taken the place of the one that was read.
+// forget starts over: another run has taken the place of the one that was read.
 func (w *Watcher) forget() {
 	w.stamps, w.tally, w.places = map[string]stamp{}, journal.NewTally(), map[workKey]*work{}
 	w.history, w.scores, w.summary = result.History{}, result.Candidates{}, nil
@@ -87,8 +87,8 @@ func (w *Watcher) forget() {
 }
 
 // Look reads what has come since the last look. That there is no run any more is a
-// *run.MissingError. An error may pass, since files change while they are read: the one who
-// watches looks again.
+// *run.MissingError. An error may pass, since files change while they are read: the caller
+// looks again.
 func (w *Watcher) Look(ctx context.Context) (Progress, error) {
 	m, found, err := run.ReadManifest(w.dir)
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *Watcher) entries(ctx context.Context) (err error) {
 }
 
 // plausible refuses the next entry of a record that cannot be a run's: to count it on would take
-// as long, and as much memory, as the one who made the file likes.
+// as long, and as much memory, as the author of the file likes.
 func (w *Watcher) plausible(r journal.Record) error {
 	if r.Seq != w.seq+1 {
 		return fmt.Errorf("entry %d is missing", w.seq+1)
@@ -339,7 +339,7 @@ func (w *Watcher) alive(p *Progress) {
 	}
 }
 
-// mostWork is how many places are shown at once: work is done ahead next to other work.
+// mostWork is how many places are shown at once: some work is done ahead, at the same time as other work.
 const mostWork = 3
 
 // recent is how many entries ago a place that is worked at has had its last one, at most.

@@ -23,7 +23,7 @@ const (
 // maxEscape is the length in bytes of the longest escape that is decoded: a pair of surrogates.
 const maxEscape = 12
 
-// view is a text with its escapes decoded. It knows where its bytes was.
+// view is a text with its escapes decoded. It knows where its bytes were.
 type view struct {
 	text string
 	at   []int32 // of what is decoded: offset in text, offset in the original, both ends

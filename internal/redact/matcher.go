@@ -115,7 +115,7 @@ func (m *matcher) spans(text string) (all []span) {
 	return mergeSpans(all)
 }
 
-// text returns text with the mask instead of all that is found.
+// text returns text with all that is found replaced by the mask.
 func (m *matcher) text(text string) string { return maskSpans(text, m.spans(text)) }
 
 // ready returns how much of the beginning of text is sure: no value may begin there and end later.
@@ -129,7 +129,7 @@ func (m *matcher) ready(text string) int {
 		at = min(at, from+len(part))
 		for v := range views(before) {
 			at = min(at, from+v.original(span{begin: m.opens(v.text)}).begin)
-			// An escape may continue behind text, and be in a value itself.
+			// An escape may continue beyond text, and be in a value itself.
 			if i := findOpenEscape(v.text); i < len(v.text) {
 				part = part[:min(len(part), v.original(span{begin: i}).begin)]
 			}

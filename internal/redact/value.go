@@ -114,7 +114,7 @@ func (sc *scanner) closes(v int, q string) bool {
 	return (syntax(rest) || strings.HasPrefix(rest, ")")) && (q != `"` || sc.inText(v))
 }
 
-// syntax reports whether text continues as JSON does behind a text in quotes.
+// syntax reports whether text continues after a text in quotes as JSON does.
 func syntax(rest string) bool {
 	rest = strings.TrimLeft(rest[:min(len(rest), far)], " \t\r\n")
 	return rest == "" || strings.IndexByte(",}]:\\", rest[0]) >= 0

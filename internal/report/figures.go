@@ -216,7 +216,7 @@ func (r *Run) armsLead() string {
 	return "Mean hard score on the test split, which nothing was decided by, with the 95 % Wilson interval. Each arm answered the same items."
 }
 
-// cost is a row of the table of costs. Subtotals are behind the stages of a role.
+// cost is a row of the table of costs. Subtotals follow the stages of a role.
 type cost struct {
 	Role, Stage            string
 	Calls, In, Cached, Out string
@@ -276,7 +276,7 @@ func costRow(st result.Stage, all int64, simulated, total bool) cost {
 	}
 	if all > 0 {
 		c.Share = percent(float64(st.Input+st.Output) / float64(all))
-		c.Bar = round(c.Share * 0.65) // of its cell: the number is behind
+		c.Bar = round(c.Share * 0.65) // of its cell: the number follows
 	}
 	return c
 }

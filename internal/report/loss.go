@@ -137,7 +137,7 @@ func (l *lossList) replies(where string, n int, keys []string, first string) {
 	l.add(where, what, "no usable answer after all tries")
 }
 
-// faults reports attempts that gave no result, according to what was attempted.
+// faults reports attempts that gave no result, for each class of attempt.
 func (l *lossList) faults(classes map[string]int64) {
 	for _, class := range slices.Sorted(maps.Keys(classes)) {
 		where, what, why := "model calls", class, "sent again"

@@ -150,7 +150,7 @@ func (r *Run) notices() []notice {
 	return out
 }
 
-// lead says in some sentences the result of the run.
+// lead sums up the result of the run in some sentences.
 func (r *Run) lead() string {
 	text := r.stepsLead()
 	if s := r.Summary; s != nil && s.Continues != nil {

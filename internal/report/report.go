@@ -1,4 +1,4 @@
-// Package report says the result of a run, for people: a page that is alone
+// Package report presents the result of a run to people: a self-contained page
 // (report.html), and a text for a pull request (report.md).
 //
 // It gets what the reader of runs says, and reads and writes nothing itself. Whatever of

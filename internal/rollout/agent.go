@@ -40,7 +40,7 @@ type AgentJob struct {
 	Dir    string        // its workspace, absolute
 	Home   string        // a folder for its own files, outside of the workspace
 	Skill  skill.Skill
-	Marks  Marks        // of a trigger task: what reports that the body of the skill was loaded
+	Marks  Marks        // of a trigger task: what shows that the body of the skill was loaded
 	Client model.Client // what it spends is metered and recorded through it
 	Tools  *ToolAccess  // a server of tools that it is to use; nil: none
 
@@ -123,11 +123,11 @@ type Agent struct {
 	worked atomic.Bool // it has finished a task
 
 	// Tell has it recorded what an agent gives its model, for analysts. Runs that began
-	// without continue without.
+	// without it remain without it.
 	Tell bool
 
-	// Hide takes secrets that the agent was given out of what it says, and out of
-	// workspaces that are kept; nil if it was handed none.
+	// Hide removes secrets that the agent was given from what it says, and from
+	// workspaces that are kept; nil if it was given none.
 	Hide *redact.Exact
 }
 

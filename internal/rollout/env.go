@@ -27,7 +27,7 @@ type EpisodeRecorder interface {
 // Program is an environment that may leave the score to the checks; *wiring.EnvRunner is
 // one. It may be called concurrently.
 type Program interface {
-	// Answer returns what happened to a task. The program may ask client, whose calls
+	// Answer returns the outcome of a task. The program may ask client, whose calls
 	// are those of the episode. scored says that the task is scored, or
 	// failed within its limits; else the answer is to be scored. Errors are
 	// those of task.Env.
@@ -50,11 +50,11 @@ type Env struct {
 	// end the run, with a *caller.StoppedError; 0 = for ever. Fewer failures than two
 	// a slot, or than 20, never do: a few tasks that hang are no proof.
 	Patience time.Duration
-	// RawGold says that the program is handed gold as it is in a task, so that the
-	// outcome depends on it next to the task.
+	// RawGold says that the program is given gold as the task has it, so that the
+	// outcome depends on it in addition to the task.
 	RawGold bool
 	Context []byte        // what an outcome depends on apart from task and skill
-	Hide    *redact.Exact // takes secrets that the environment was given out of what it says; nil if it was handed none
+	Hide    *redact.Exact // removes secrets that the environment was given from what it says; nil if it was given none
 	Warn    func(error)   // what a user should know, each thing once; nil: no one is notified
 
 	omissions
@@ -88,7 +88,7 @@ func (e *Env) Run(ctx context.Context, p Place, t task.Task, s skill.Skill) (tra
 	return did.Outcome, nil
 }
 
-// note keeps and reports what of a program's requests did not reach the model.
+// note keeps and reports the parts of a program's requests that did not reach the model.
 func (e *Env) note(left []trajectory.LeftOut) {
 	e.omit(left)
 	if len(left) == 0 || e.Warn == nil {

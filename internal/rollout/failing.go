@@ -29,7 +29,7 @@ func (f *failing) begin() {
 }
 
 // end notes how a task ended, and returns the error that this is: err, or one that
-// ends the run when at least that many tasks in a row were not measured for longer
+// ends the run when enough tasks in a row were not measured for longer
 // than the patience. No one runs out of patience with an environment that is not
 // asked.
 func (f *failing) end(err error, patience time.Duration, enough int) error {

@@ -109,7 +109,7 @@ func hideInFile(root *os.Root, name string, hide *redact.Exact) error {
 	return err
 }
 
-// rewriteHidden writes a file again without secrets. It stays the same file: what the
+// rewriteHidden rewrites a file without secrets. It stays the same file: what the
 // agent has linked to it is without them too.
 func rewriteHidden(root *os.Root, name string, hide *redact.Exact) error {
 	temp, err := os.CreateTemp("", "hidden-")

@@ -25,7 +25,7 @@ type Pages struct {
 	// Finds reports whether a reply holds an answer.
 	Finds func(reply string) bool
 	// Get fetches a page, or takes it from the record. It may be called concurrently. What
-	// keeps a page from being read is in it; an error ends the run.
+	// keeps a page from being read is noted in the page; an error ends the run.
 	Get func(ctx context.Context, address string) (page.Page, error)
 }
 
@@ -119,7 +119,7 @@ const (
 	fence      = "```"
 )
 
-// pagesText words the message that passes on pages.
+// pagesText words the message with the fetched pages.
 func pagesText(pages []page.Page) string {
 	var b strings.Builder
 	b.WriteString(pagesBefore)

@@ -17,7 +17,7 @@ import (
 )
 
 // Agents work at a place that shows nothing: its name is as long for every episode
-// and drawn by chance, and it lies outside of the run, whose folders are named according to what
+// and drawn by chance, and it lies outside of the run, whose folders are named after what
 // is measured. What they leave is moved into the run when they have ended.
 
 // placeFile, in the run directory, holds the path of the folder of places: a later
@@ -103,7 +103,7 @@ func (w *Workspaces) claim(place string) error {
 	return nil
 }
 
-// Close deletes the folder of places, and what reports it unless workspaces are left
+// Close deletes the folder of places, and the file that names it, unless workspaces are left
 // that are yet to be scored.
 func (w *Workspaces) Close() error {
 	if w.place == "" {

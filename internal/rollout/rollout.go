@@ -24,7 +24,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/trajectory"
 )
 
-// Place is where in a run a rollout is; it makes the key of its record.
+// Place is the position of a rollout in a run; it makes the key of its record.
 type Place struct {
 	Prefix string // "e1/s3/rollout"
 	Sample int    // 0 for the first pass; a fresh pass is a new sample
@@ -57,7 +57,7 @@ type Runner struct {
 	// Extra is how often what is missing after a pass is measured again.
 	Extra int
 	// Heard learns of each outcome as it comes, also of one that is not measured,
-	// concurrently. It must not change it. Nil: no one is.
+	// concurrently. It must not change it. Nil: nothing is reported.
 	Heard func(p Place, t *task.Task, out *trajectory.Outcome)
 }
 

@@ -20,7 +20,7 @@ import (
 
 // Bounds of what a body is recognised by.
 const (
-	minMark = 20  // characters of a line: shorter ones are anywhere
+	minMark = 20  // characters of a line: shorter ones can be anywhere
 	maxMark = 160 // bytes: agents cut long lines
 	// What is read of a workspace for lines that are there too, in bytes.
 	maxSameFile = 1 << 20
@@ -29,7 +29,7 @@ const (
 
 // Marks are texts by which the body of a skill is recognised in what a model is given:
 // lines of it that are in nothing else that the agent can come upon. There are none
-// where the body has no such line: then no one can report whether it was loaded.
+// where the body has no such line: then no one can know whether it was loaded.
 type Marks struct{ texts []string }
 
 // FindMarks returns lines of the body of a skill that neither its front matter nor its other files

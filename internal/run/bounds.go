@@ -13,7 +13,7 @@ import (
 // MB is a million bytes, as computers count.
 const MB = 1 << 20
 
-// bound is what is read of a file of a run at most, according to what the file is: many times what the
+// bound is what is read of a file of a run at most, depending on what the file is: many times what the
 // largest runs write. A run directory may come from somebody else.
 type bound struct {
 	size int64 // bytes

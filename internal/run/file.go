@@ -21,7 +21,7 @@ const (
 // NotesPath returns the file next to the run in dir with what people have written to it.
 func NotesPath(dir string) string { return filepath.Clean(dir) + notesSuffix }
 
-// takeNotes moves the notes next to a run of a folder into it; back moves them out again. What
+// takeNotes moves the notes that lie next to a run into the run's folder; back moves them out again. What
 // is no regular file stays where it is.
 func takeNotes(root *os.Root, name string) (back func() error, err error) {
 	beside, within := name+notesSuffix, filepath.Join(name, InnerNotes)
@@ -35,7 +35,7 @@ func takeNotes(root *os.Root, name string) (back func() error, err error) {
 	return func() error { return root.Rename(within, beside) }, err
 }
 
-// ReadFile reads a regular file below a folder, at most that many bytes; found is false if there
+// ReadFile reads a regular file below a folder, up to most bytes; found is false if there
 // is none. No link leads out of the folder. The errors are those of userfile, and of one that is
 // too large a *SizeError.
 func ReadFile(dir, name string, most int64) (data []byte, found bool, err error) {

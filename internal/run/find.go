@@ -44,7 +44,7 @@ func List(dir string) ([]Entry, error) {
 	}
 	slices.SortStableFunc(out, func(a, b Entry) int {
 		// The time has seconds; the id of a run rises within one, which its name does
-		// not: x-10 is before x-9.
+		// not: x-10 sorts before x-9.
 		return cmp.Or(a.Manifest.CreatedAt.Compare(b.Manifest.CreatedAt), cmp.Compare(a.Manifest.RunID, b.Manifest.RunID))
 	})
 	return out, nil

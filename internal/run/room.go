@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// What values take in memory next to their text, in bytes.
+// What values take in memory in addition to their text, in bytes.
 const (
-	mapEntry = 48 // of a map, next to key and value: its share of slots that are free, and of those that it grew from
+	mapEntry = 48 // of a map, in addition to key and value: its share of slots that are free, and of those that it grew from
 	word     = 16 // an allocation of its own, at least
-	ownShare = 4  // of what reads itself: that many times its text
+	ownShare = 4  // of what reads itself: this many times its text
 )
 
 // mostDeep is how deep a JSON text may be: what is deeper the decoder refuses.
@@ -28,7 +28,7 @@ func boundRoom(data []byte, t reflect.Type) int64 {
 	return s.room + int64(len(data))
 }
 
-// sizer goes through a JSON text next to the type that it is decoded as.
+// sizer goes through a JSON text together with the type that it is decoded as.
 type sizer struct {
 	data  []byte
 	at    int

@@ -215,7 +215,7 @@ type OpenOptions struct {
 	Keep func(key string) bool
 	Now  func() time.Time
 	// Operational are settings that a run may change when it continues, by key. They
-	// are in the manifest: the one who passes them has taken the secrets out. Nil
+	// are in the manifest: the caller has taken the secrets out. Nil
 	// leaves those of the last session.
 	Operational map[string]string
 	// Ledgers are folders whose ledgers of test sets the run notes its readings in. Those of

@@ -19,7 +19,7 @@ type Steering struct {
 	Held map[string]Held `json:"held,omitempty"`
 
 	// Answers say what happened to requests, of the last KeptAnswers, the oldest first. A
-	// request that is here is not carried out again.
+	// request that is listed here is not carried out again.
 	Answers []Answer `json:"answers,omitempty"`
 }
 
@@ -66,7 +66,7 @@ func (r *Run) Steering() Steering {
 }
 
 // Steer replaces what the manifest says of steering. It is on the disk when Steer returns
-// without an error, and not changed with one. It may be called next to the work.
+// without an error, and not changed with one. It may be called while the run works.
 func (r *Run) Steer(s Steering) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

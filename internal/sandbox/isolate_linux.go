@@ -98,10 +98,10 @@ func startIsolated(p *policy, argv []string, groups []*os.File) (*isolated, erro
 // What init says first.
 const (
 	saysReady  = 1 // followed by a port, in two bytes, for each listener
-	saysFailed = 2 // followed according to what went wrong
+	saysFailed = 2 // followed by the error
 )
 
-// begin passes on the policy, which is not for the program to read among the
+// begin sends the policy, which is not for the program to read among the
 // arguments of init, waits until init has set up its namespaces, and begins to relay.
 func (i *isolated) begin(encoded []byte) error {
 	if _, err := unix.Write(i.sock, encoded); err != nil {

@@ -17,7 +17,7 @@ import (
 // loopback. The helper listens there on these ports before it becomes the program,
 // and hands its listeners to the supervisor, which is outside and joins each
 // connection to the same port of this machine. A listener belongs to the network
-// in which it was made, the one who has it.
+// in which it was made, no matter who has it.
 
 // hasOwnNetwork reports whether the program has a network of its own. Listeners and abstract
 // Unix sockets in it could not be reached from outside.
@@ -130,7 +130,7 @@ func dialLoopback(port int) (net.Conn, error) {
 	return c, nil
 }
 
-// pass copies until the end of one, and reports that end to the other. What breaks
+// pass copies until the end of one, and signals that end to the other. What breaks
 // is broken for both.
 func pass(to, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {

@@ -66,7 +66,7 @@ func (p *policy) filter() []bpf.Instruction {
 			blocks = append(blocks, onCall(unix.SYS_SOCKETPAIR, connectedPairs()...)...)
 			if !p.Listen && !(p.Isolated && p.hasOwnNetwork()) {
 				// A socket without a port is given one when it listens, which Landlock does
-				// not watch. In a network of its own no one comes.
+				// not watch. In a network of its own no one connects.
 				blocks = append(blocks, onCall(unix.SYS_LISTEN, refuse(unix.EACCES))...)
 			}
 		}
@@ -95,7 +95,7 @@ func refuseCalls(calls ...uint32) []bpf.Instruction {
 }
 
 // attributes refuses to change those of files, by which every file of the same user
-// would hold a text for the one who comes later: Landlock does not watch them, and a mount
+// would hold a text for a later reader: Landlock does not watch them, and a mount
 // that is read-only is not always there. Programs that copy files do without.
 func attributes() []bpf.Instruction {
 	var blocks []bpf.Instruction

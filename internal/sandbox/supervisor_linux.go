@@ -21,7 +21,7 @@ import (
 // end: Run has closed it, or our process is gone.
 const lifelineFD = 4
 
-// exitMark is before what the supervisor says at last.
+// exitMark precedes the last thing that the supervisor says.
 const exitMark = "\x00exit "
 
 // supervise starts the program as its child and stays. Whatever a program starts,

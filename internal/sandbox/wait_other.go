@@ -4,7 +4,7 @@ package sandbox
 
 import "time"
 
-// Wait measures how long processes wait for a processor. Here nothing reports that.
+// Wait measures how long processes wait for a processor. Here nothing measures that.
 type Wait struct{}
 
 // BeginWait begins to measure.

@@ -236,7 +236,7 @@ func lastReply(o trajectory.Outcome) string {
 	return ""
 }
 
-// says reports whether an answer is in a text, not as a part of a word or number: in
+// says reports whether an answer occurs in a text, not as a part of a word or number: in
 // 187.30, 1,870 and 18-70 neither part is a number. One letter alone is none that could be
 // distinguished from a word.
 func says(text, answer string) bool {

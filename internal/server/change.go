@@ -63,7 +63,7 @@ func (s *Server) limit(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return s.steer(r, steer.Asking{What: steer.Limit, Limits: l})
 }
 
-// steer asks a run for something, and waits for what happens to it.
+// steer asks a run for something, and waits for its answer.
 func (s *Server) steer(r *http.Request, a steer.Asking) (any, error) {
 	at, err := s.find(r.PathValue("run"))
 	if err != nil {

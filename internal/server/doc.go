@@ -144,7 +144,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer s.starter(ctx)()
 	web := &http.Server{
 		Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: answerTime, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ConnContext: door.Remember,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what clients do wrong is asked to them
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // each client learns what it does wrong
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(door.Guests(netutil.LimitListener(l, mostConnections))) }()

@@ -26,7 +26,7 @@ func sources() []string {
 }
 
 // undeclaredClusters warns of tasks that belong together where nothing says so. Such
-// tasks are solved or failed together: the one who counts each one is surer than the tasks
+// tasks are solved or failed together: those who count each one are surer than the tasks
 // allow, and so is the certificate.
 func (s *Inputs) undeclaredClusters() {
 	if s.Config.Gate.Group != "" || s.Counting {

@@ -22,13 +22,13 @@ type Op struct {
 	// Ask returns what a new run will take, before anything is spent. It is called with
 	// the run open, or without one where nothing but the plan is wanted. Nil: no one is asked.
 	Ask func(ctx context.Context) (result.Plan, error)
-	// Begin writes what belongs into the run next to its configuration, before anything is
+	// Begin writes what belongs into the run in addition to its configuration, before anything is
 	// asked. Nil: nothing.
 	Begin func(ctx context.Context) error
 	// Steps is how many steps a run of this configuration has. Nil: none.
 	Steps func() int
-	// Work does it, with everything wired. It returns how the run ended, "" next to an
-	// error that says it, and next to nil if it has written that already.
+	// Work does it, with everything wired. It returns how the run ended, "" with an
+	// error that says it, and "" with nil if it has written that already.
 	Work func(ctx context.Context) (result.Status, error)
 	Ends bool // Work has written how the run ended, whatever it returns
 }

@@ -146,7 +146,7 @@ func (s *Inputs) Settings() map[string]string {
 }
 
 // UnreviewedInTraining counts the drafts among the tasks, and among the trigger tasks that
-// guard the description next to them.
+// guard the description along with them.
 func (s *Inputs) UnreviewedInTraining() int {
 	n := s.Set.Unreviewed()
 	for _, tasks := range s.Data.Triggers {

@@ -266,7 +266,7 @@ func (s *Inputs) maskSink(sink event.Sink) event.Sink {
 }
 
 // withoutSecrets masks the texts of an event that were made by somebody else: of events that
-// come with every answer those alone, of others each, wherever it is.
+// come with every answer those alone, of others each text, wherever it occurs.
 func withoutSecrets(r *redact.Redactor, e event.Event) event.Event {
 	switch e := e.(type) {
 	case event.OutcomeDone:

@@ -73,7 +73,7 @@ func (m *Models) Load(role string) error {
 	return nil
 }
 
-// build builds the client of a role. In a replay no one is called, so that it
+// build builds the client of a role. In a replay no model is called, so that it
 // needs no key.
 func (m *Models) build(role string) (wiring.Built, error) {
 	c := m.in.Config.Models.Of(role)
@@ -186,7 +186,7 @@ func (m *Models) Role(name string) caller.Role {
 		r.MaxOutput = simulatedOutput
 		return r
 	case wiring.Simulation, wiring.Recorded:
-		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it is in the way of no ceiling; see cost
+		r.MaxOutput, r.Price = simulatedOutput, &caller.Price{} // so that it hinders no ceiling; see cost
 		return r
 	}
 	if e, ok := m.price(name); ok {

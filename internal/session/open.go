@@ -162,7 +162,7 @@ const ReplayKey = "library.replay"
 // change when a run continues; the batches of a run do not.
 const BatchKey = "train/batch"
 
-// StartKey is the key of the recorded decisions of a run's beginning, next to the size of
+// StartKey is the key of the recorded decisions of a run's beginning, apart from the size of
 // its batches.
 const StartKey = "train/start"
 

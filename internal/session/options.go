@@ -18,7 +18,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/world"
 )
 
-// Options are what a caller of the library chooses next to the configuration. The zero
+// Options are what a caller of the library chooses in addition to the configuration. The zero
 // value is usable.
 type Options struct {
 	// These fields replace what the configuration names.
@@ -107,7 +107,7 @@ type Planning struct {
 type Only struct {
 	IDs   []string
 	Type  string // of the tasks
-	Limit int    // the first that many of those that the others let through; 0: all
+	Limit int    // how many of those that the others let through, the first ones; 0: all
 }
 
 // Proofs says where what was proven of an agent is kept. The zero value keeps nothing.

@@ -42,7 +42,7 @@ func namedPages(s *Inputs) *rollout.Pages {
 // mostHosts is how many hosts of pages are named before a run.
 const mostHosts = 8
 
-// requirePages fails when pages are asked for that no one could be handed. It warns of
+// requirePages fails when pages are asked for that no one could be given. It warns of
 // what may be fetched.
 func requirePages(s *Inputs) error {
 	switch {

@@ -206,7 +206,7 @@ func (s *Session) requireAgent(ctx context.Context) error {
 }
 
 // Doubt refuses tasks and checks that would measure nothing, with an error that names
-// them. What was measured before continues, and they are warnings.
+// them. Where something was measured before, the run continues and they are warnings.
 func (s *Inputs) Doubt(before bool) error {
 	err := s.Doubts()
 	if err != nil && before {
@@ -260,7 +260,7 @@ func (s *Session) Close() error {
 }
 
 // tell makes the failure to close something a warning, where there is somebody to take
-// it: what was measured is.
+// it: what was measured remains valid.
 func (s *Session) tell(err error) error {
 	if err == nil || s.Emit == nil {
 		return err

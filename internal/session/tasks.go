@@ -82,14 +82,14 @@ func (s *loader) fieldsRead() []string {
 	return names
 }
 
-// RawGold reports whether gold is passed on as it is in a task, which is then a
+// RawGold reports whether the environment is given gold as the task has it, which is then a
 // part of what is measured.
 func (s *Inputs) RawGold() bool {
 	return s.Env == nil && len(s.Config.Env.Command) > 0
 }
 
 // DigestTasks sums up the JSON of a list of tasks, of which only one at a time is in
-// memory. raw adds how their gold is in the file.
+// memory. raw adds their gold as it is in the file.
 func DigestTasks(tasks []task.Task, raw bool) (string, error) {
 	if len(tasks) == 0 {
 		return Digest([]byte("null")), nil // as the JSON of no tasks was

@@ -70,7 +70,7 @@ func (f telemetryOf) close(next event.Sink, status string) {
 	}
 }
 
-// closeTelemetry reports how the run ended by its manifest: the one who leaves it running has
+// closeTelemetry reports the end of the run as its manifest has it: a caller that leaves it running has
 // met an error before the end was written.
 func (s *Session) closeTelemetry() {
 	if s.Run == nil {

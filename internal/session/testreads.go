@@ -76,7 +76,7 @@ func (s *Session) ReadTest(ctx context.Context, splits []task.Split) (*result.Te
 	return &before, nil
 }
 
-// Note notes that the run reads the sets for the nth time and reports who did before. A
+// Note notes that the run reads the sets for the nth time and returns who did before. A
 // ledger that cannot be used is no reason to lose a run: then it is not known. One that
 // cannot be written is such a ledger too, since it does not know who could not write before.
 func (x *TestReads) Note(ctx context.Context, n int, taken bool) (result.TestReads, error) {
@@ -131,7 +131,7 @@ func (s *Inputs) ledgers(dir string) ([]string, error) {
 	return out, nil
 }
 
-// ReadBefore reports who has read the test split so far, and notes nothing.
+// ReadBefore returns who has read the test split so far, and notes nothing.
 func (s *Inputs) ReadBefore(ctx context.Context) (result.TestReads, error) {
 	folders, err := s.ledgers(s.RunDir)
 	if err != nil {

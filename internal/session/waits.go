@@ -14,7 +14,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// How often it is given what is in flight, and what was refused.
+// How often events report what is in flight, and what was refused.
 const (
 	waitsEvery   = 500 * time.Millisecond
 	refusedEvery = time.Second

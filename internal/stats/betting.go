@@ -28,7 +28,7 @@ import (
 // evenly over 32 players who each always bet the same, from 1/64 to 1/2 (a
 // discrete universal portfolio: T. Cover, Math. Finance 1, 1991; F. Orabona and
 // K.-S. Jun, IEEE Trans. Inf. Theory 70, 2024). What they own together is the
-// wealth of one player whose stake is their mean weighted according to what each has, which
+// wealth of one player whose stake is their mean weighted by the money of each, which
 // is predictable and within [0, 1/2]. There is nothing to tune, and with
 // replacement the wealth does not depend on the order. The half that plays high
 // is for the small samples that are usual here: it finds large effects in 40
@@ -41,7 +41,7 @@ type Betting struct {
 	// Total is the number of observations there are, when they are read without
 	// replacement in an order drawn at random, and the mean meant is that of these
 	// Total numbers: m is then what is left of it for the ones that were not read
-	// yet. It applies to values that would are the same when read again. When
+	// yet. It applies to values that would be the same when read again. When
 	// each evaluation is subject to chance leave it 0. 0: with replacement.
 	Total int
 	// Stakes are what all of the money plays, by observation, more than 0 and less than 1,

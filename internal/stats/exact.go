@@ -43,7 +43,7 @@ type PValues struct {
 // two-sided one twice the smaller tail and at most 1. Without a discordant pair
 // all are 1. A negative count gives NaN, which is below no level.
 //
-// The p-values hold for a sample whose size was fixed beforehand. The one who looks
+// The p-values hold for a sample whose size was fixed beforehand. Somebody who looks
 // and then decides whether to continue wants [DiscordantE].
 func McNemarExact(wins, losses int) PValues {
 	if wins < 0 || losses < 0 {

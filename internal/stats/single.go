@@ -24,14 +24,14 @@ import (
 // its aim or is lost leaves nothing of the bound unused (V. Voráček and F. Orabona,
 // "STaR-Bets", NeurIPS 2025).
 //
-// The order is drawn from the size of the sample alone. The one who sorts a sample according to what
-// was observed breaks the promise.
+// The order is drawn from the size of the sample alone. Sorting a sample by the observed
+// values breaks the promise.
 type Single struct {
 	// Level is the probability of a wrong success, between 0 and 1.
 	Level float64
 }
 
-// What v begins with: that many observations with such a mean square.
+// v begins with this number of observations, which have this mean square.
 const (
 	singlePrior  = 10
 	singleSquare = 0.2

@@ -89,7 +89,7 @@ type Advice struct {
 	Items     int     `json:"items"`     // items that suffice with one evaluation each
 	Floor     float64 `json:"floor"`     // the effect that endless repeats of the items at hand would show
 	Now       float64 `json:"now"`       // the effect that one evaluation of each shows
-	Worthless int     `json:"worthless"` // beyond that many repeats less than a tenth of the variance is left to gain; 0: never
+	Worthless int     `json:"worthless"` // beyond this many repeats less than a tenth of the variance is left to gain; 0: never
 }
 
 // Advise says how many repeats of n items, or how many items, show a mean

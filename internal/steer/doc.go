@@ -1,7 +1,7 @@
 // Package steer is how a run at work is asked to stop, or to continue under other ceilings, by
-// the one who may write its directory: a request is a file of its folder control, which the
+// anybody who may write its directory: a request is a file of its folder control, which the
 // process that works on the run finds within half a second. It works on every system, over
-// shared disks too, and the one who started the run.
+// shared disks too, and no matter who started the run.
 //
 // Ask puts a request and waits for what happens to it. A Desk is the other side: it reads
 // what was put there as what it is, files that somebody else has written. It follows no

@@ -124,7 +124,7 @@ func formatError(err error) string {
 	return string(text[:min(len(text), 160)])
 }
 
-// put writes a request next to its place and renames it: the one who looks finds all of it or
+// put writes a request next to its place and renames it: a reader finds all of it or
 // nothing. Links are not followed out of the run directory, and control itself is none.
 func put(dir string, r Request) (err error) {
 	root, err := os.OpenRoot(dir)

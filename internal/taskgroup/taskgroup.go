@@ -1,4 +1,4 @@
-// Package taskgroup runs functions next to each other and waits for all of them.
+// Package taskgroup runs functions at the same time and waits for all of them.
 // The first failure ends the others, as in errgroup, with one exception: an error
 // that only says that an answer comes later does not. The one who gives the answers
 // is to find all questions at once.
@@ -15,7 +15,7 @@ import (
 )
 
 // Later is an error of a function that waits for somebody who takes their time.
-// What runs next to it continues.
+// The functions that run at the same time continue.
 type Later interface {
 	error
 	ComesLater()

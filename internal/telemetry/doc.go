@@ -8,6 +8,6 @@
 // span. Texts are sent only with Options.Content, and never known secrets.
 //
 // It knows nothing about configuration, the environment or the record. The SDK
-// that it is on reads variables of its own (OTEL_*); whatever one of them
+// that it uses reads variables of its own (OTEL_*); whatever one of them
 // could change is set here or put right before it is sent.
 package telemetry

@@ -86,7 +86,7 @@ func (c counting) OnEnd(s sdktrace.ReadOnlySpan) {
 	c.SpanProcessor.OnEnd(s)
 }
 
-// spanGate is before the exporter of spans. It ends requests when life does,
+// spanGate wraps the exporter of spans. It ends requests when life does,
 // keeps failures, which the SDK would write to the terminal, and undoes what
 // variables of the environment add to the resource.
 type spanGate struct {

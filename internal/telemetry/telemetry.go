@@ -80,7 +80,7 @@ type Telemetry struct {
 }
 
 // New begins to follow a run; nothing is sent before there is something to report.
-// The one who calls it calls Close.
+// The caller calls Close.
 func New(o Options) (*Telemetry, error) {
 	if o.Now == nil {
 		o.Now = time.Now

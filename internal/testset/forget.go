@@ -16,7 +16,7 @@ import (
 // forgotten begins the names of runs that were forgotten.
 const forgotten = "forgotten-"
 
-// Forget puts digests instead of the names of runs in the ledger of dir: a name may say what a
+// Forget replaces the names of runs in the ledger of dir with digests: a name may say what a
 // run was about. That sets were read stays. What was written is overwritten. Done twice it does
 // nothing more; without a ledger nothing.
 func Forget(ctx context.Context, dir string, of func(run string) bool) error {

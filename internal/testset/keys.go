@@ -20,7 +20,7 @@ func sortKeys(keys map[Key]bool) []Key {
 	return slices.SortedFunc(maps.Keys(keys), func(a, b Key) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// addKeys adds what the tasks of a set are known by. A task is known according to what it asks: its prompt
+// addKeys adds what the tasks of a set are known by. A task is known by its question: its prompt
 // without regard to white space and case, and its prompt with its other fields; either only if
 // no other task of the set has it too. A task that asks what another one of the set
 // asks is known by that and its id. What does not change the question is no part of a

@@ -11,7 +11,7 @@ import (
 )
 
 // prompt is what near tasks are found by: short digests of the words of a prompt, sorted, which
-// many words have. Another prompt of its template is reported by its slots.
+// many words have. Another prompt of its template is recognized by its slots.
 type prompt struct {
 	rest         similar.Sum
 	words, slots []byte // two bytes each

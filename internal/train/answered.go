@@ -123,7 +123,7 @@ func firstMeasured(answers []trajectory.Outcome) trajectory.Outcome {
 	return answers[0]
 }
 
-// samples rolls out tasks with the current skill, each sample next to the others. first is
+// samples rolls out tasks with the current skill, all samples at the same time. first is
 // what is known of the first sample; open are the tasks of which nothing is.
 func (r *batcher) samples(ctx context.Context, place rollout.Place, tasks []task.Task, first []trajectory.Outcome, open []int) ([][]trajectory.Outcome, error) {
 	sets, out := r.sampleSets(place, tasks, open), make([][]trajectory.Outcome, r.opts.answersEach())

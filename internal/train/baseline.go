@@ -13,7 +13,7 @@ import (
 )
 
 // BaselineFile is the projection of a run with the outcomes of the seed skill. Where it
-// is they have been looked at.
+// exists, they have been looked at.
 const BaselineFile = "steps/step_0000/selection.json"
 
 // baseliner scores the seed skill on the selection split: step 0.

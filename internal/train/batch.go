@@ -148,7 +148,7 @@ func (r *batcher) cover(ctx context.Context, b *batch, place rollout.Place, task
 	return err
 }
 
-// patches are those of analysts, according to what they were drawn from.
+// patches are those of analysts, separated into those from failures and those from successes.
 type patches struct{ failures, successes []optimize.Patch }
 
 func (p patches) size() int { return len(p.failures) + len(p.successes) }

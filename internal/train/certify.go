@@ -124,7 +124,7 @@ func setDifference(c *result.TestComparison, diffs []float64, seed int64) {
 	}
 }
 
-// sentence says the result of the certificate.
+// sentence describes the result of the certificate.
 func sentence(c *result.Certificate, same bool) string {
 	switch {
 	case c.N == 0:

@@ -16,7 +16,7 @@ const (
 )
 
 // comparison is what the end of an epoch compares: the skill with that of the epoch
-// before, on train tasks in an order of the epoch, that many at once.
+// before, on train tasks in an order of the epoch, a number of them at once.
 type comparison struct {
 	prefix   string
 	tasks    []task.Task

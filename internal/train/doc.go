@@ -27,7 +27,7 @@
 // goroutine that called Run:
 //
 //	skills       the current and the best skill; every candidate and what was measured of it.
-//	             Changed by the judge (measurements) and according to what promotes: stepper,
+//	             Changed by the judge (measurements) and by the parts that promote: stepper,
 //	             epochEnder, finisher.
 //	memory       what the optimizer learns of earlier steps, and the meta skill. Steps are
 //	             added by the trainer when they are closed, the meta skill by the epochEnder.

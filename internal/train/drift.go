@@ -43,7 +43,7 @@ func (s served) isScattered() bool {
 	return len(s) > 1 && 4*len(s) > answers
 }
 
-// driftCheck is what reports whether the model changed under a trial.
+// driftCheck is what shows whether the model changed under a trial.
 type driftCheck struct {
 	cand     *incumbent
 	before   served // models that the incumbent was measured with before

@@ -57,7 +57,7 @@ func (r *finisher) record(f finish, endedEarly bool) *result.FinalRecord {
 	return final
 }
 
-// stage announces a stage of that many rollouts.
+// stage announces a stage and how many rollouts it has.
 func (r *finisher) stage(name string, total int) {
 	r.emit(event.StageStarted{Epoch: r.opts.Epochs, Step: r.lastStep, Stage: name, Total: total})
 }
@@ -84,7 +84,7 @@ func (r *finisher) promote(ctx context.Context) (promoted bool, unmeasured []str
 	return promoted, unmeasured, nil
 }
 
-// freshPass evaluates the skill that is shipped again where answers change, or
+// freshPass evaluates the shipped skill again where answers change, or
 // may, so that its score does not rest on the evaluations that it was chosen by. Nil:
 // there is no such pass, or too little of it was measured.
 func (r *finisher) freshPass(ctx context.Context, drawn trajectory.Named) ([]trajectory.Outcome, error) {

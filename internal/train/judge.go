@@ -47,7 +47,7 @@ type judge struct {
 	changed       bool // of those asked for the noise an answer has changed
 	unseen        bool // the noise was to be measured, and no skill could show it yet
 
-	// foresee returns what is to be given what was measured of a candidate; it may be nil.
+	// foresee returns the learner of what is measured of a candidate; it may be nil.
 	foresee func(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner
 }
 
@@ -134,7 +134,7 @@ func (j *judge) nextSamples(cand *incumbent) map[gate.Arm][]int {
 	return map[gate.Arm][]int{gate.Candidate: slices.Clone(c.Next), gate.Incumbent: slices.Clone(inc.Next)}
 }
 
-// recordWithout records, with the decision, the items that it continued without.
+// recordWithout records, with the decision, the items that are missing from it.
 // To try again, or to leave the incumbent in place, is such a decision too: a
 // resumed run that could measure them must not decide otherwise than the steps
 // which followed.

@@ -36,7 +36,7 @@ func newLoads(d Data, r *rollouts, emit event.Sink) *loads {
 	return &loads{tasks: d.Triggers, rollouts: r, emit: emit, measured: map[described][]trajectory.Outcome{}}
 }
 
-// on reports whether there are trigger tasks next to the others.
+// on reports whether there are trigger tasks in addition to the others.
 func (l *loads) on() bool { return l.tasks != nil }
 
 // of measures a skill on the trigger tasks of a split, unless its description was measured

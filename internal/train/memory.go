@@ -51,7 +51,7 @@ func (m *memory) heldBack() []string {
 }
 
 // holdBack keeps the notes of a step whose candidate was not accepted for the next one:
-// that edits were rejected says nothing of what was next to them.
+// that edits were rejected says nothing of the notes that accompanied them.
 func (m *memory) holdBack(action gate.Action, notes []string) {
 	if !m.opts.SkillAware || !m.opts.Whole {
 		return

@@ -196,7 +196,7 @@ func Reflect(ctx context.Context, o Options, d Deps, outcomes []trajectory.Outco
 	return p.reflect(ctx, reading{ask: d.Ask("reflect"), answered: answered{tasks: outcomes}, current: d.Skill, seed: o.Seed, budget: p.analystBudget(1)})
 }
 
-// evidence is what a step has for its proposals apart from the patches.
+// evidence is what a step has for its proposals in addition to the patches.
 type evidence struct {
 	step    stepID
 	current skill.Skill

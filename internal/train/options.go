@@ -88,14 +88,14 @@ type Ending struct {
 	Test    bool // score seed, best and final on the test split
 	NoSkill bool // and no skill at all
 
-	// EndAfter ends the loop after that many of its units (steps and ends of epochs)
+	// EndAfter ends the loop after this many of its units (steps and ends of epochs)
 	// and continues with the final evaluation. Nil: the loop runs to its end.
 	EndAfter *int
 	Raisable bool // a ceiling has ended it there: a higher one continues it
 	Reopen   bool // open the test split though it was opened before, for other skills
 
 	Stop    Stop      // by which rules the loop ends before its last step
-	Earlier []Stretch // of other runs that this one continues from, in their order
+	Earlier []Stretch // of other runs that this one continues, in their order
 }
 
 // Curriculum says which tasks a batch draws. Strategy "none" is one pass over
@@ -112,7 +112,7 @@ type Data struct {
 	Train, Selection, Test []task.Task
 
 	// Triggers are trigger tasks by split, where the description may change: they are
-	// measured next to the others and enter no score. Nil: there are none, or none next to
+	// measured in addition to the others and enter no score. Nil: there are none, or there are no
 	// others.
 	Triggers map[task.Split][]task.Task
 
@@ -136,7 +136,7 @@ type Roller interface {
 // Asker returns the Ask of a step: its requests are under prefix.
 type Asker func(prefix string) optimize.Ask
 
-// Recorder records a decision that continues without some items, and gives those
+// Recorder records a decision that is made without some items, and gives those
 // items up, in one transaction. Decision returns the decision recorded under a
 // key, or computes and records it; an error of compute is returned as it is.
 // Decided reports whether there is one, and computes nothing.

@@ -17,7 +17,7 @@ import (
 type outcomeList struct {
 	open   []trajectory.Outcome // nil: packed, or nothing is measured
 	packed []byte
-	shared bool // open was given out: it does not change any more
+	shared bool // open was given to a caller: it does not change any more
 }
 
 // all returns what is known of each item. It is shared: no one changes it, and what is

@@ -142,7 +142,7 @@ func countTasks(batches []schedule.Batch) int {
 	return n
 }
 
-// loops reports whether the loop continues after that many units, as far as EndAfter
+// loops reports whether the loop continues after a number of units, as far as EndAfter
 // has it.
 func (o Options) loops(units int) bool { return o.EndAfter == nil || units < *o.EndAfter }
 

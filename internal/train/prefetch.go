@@ -12,8 +12,8 @@ import (
 // A batch of rollouts lasts as long as its slowest: one answer in sixty that has
 // to be asked for three times, or a model that thinks for a minute, keeps all
 // others waiting. So the rollouts that the next unit of the loop begins with are
-// prefetched as soon as it is certain which skill they are made with, next to what is
-// still out of this unit. They are the same rollouts under the same keys, only
+// prefetched as soon as it is certain which skill they are made with, while others of
+// this unit are still out. They are the same rollouts under the same keys, only
 // earlier: nothing is asked for that would not be asked for anyway, and nothing
 // that is decided depends on it. It has to be certain, not likely: a rollout with
 // another skill under the same key would be another run's. And it has to be certain that
@@ -33,7 +33,7 @@ type prefetcher struct {
 	next     *nextUnit // after the present unit; nil: what it begins with is not certain before
 }
 
-// nextUnit names a unit of the loop according to what comes before it: that many steps of an
+// nextUnit names a unit of the loop by its position: after this number of steps of an
 // epoch, its end not included.
 type nextUnit struct {
 	epoch, steps int
@@ -90,13 +90,13 @@ func (p *prefetcher) start(ctx context.Context, s skill.Skill) {
 }
 
 // mayStop reports whether the loop may end before the next unit because the skill that the
-// present one leaves solves everything, according to what is known of that skill and what was seen of it
+// present one leaves solves everything, judging from what is known of that skill and what was seen of it
 // just now.
 func (p *prefetcher) mayStop(s skill.Skill, seen []trajectory.Outcome) bool {
 	return p.next != nil && p.stopper.mayBePerfect(p.next.done, s, seen)
 }
 
-// watch returns a function that is to be given what was measured of a candidate.
+// watch returns a function that learns what was measured of a candidate.
 // As soon as that settles which skill the next unit works with, it is prefetched for.
 func (p *prefetcher) watch(ctx context.Context, trial gate.Trial, cand *incumbent, r rule) learner {
 	if !p.on || p.opts.Gate != gate.ModeStrict {

@@ -53,7 +53,7 @@ func (b *prefetched) add(p *prefetch) {
 	b.all = append(b.all, p)
 }
 
-// take passes on the prefetch of a set, nil if it was not started.
+// take removes and returns the prefetch of a set, nil if it was not started.
 func (b *prefetched) take(set rolloutSet) *prefetch {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *prefetched) take(set rolloutSet) *prefetch {
 	return p
 }
 
-// rest passes on everything.
+// rest removes and returns everything.
 func (b *prefetched) rest() []*prefetch {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -36,7 +36,7 @@ type proposal struct {
 // skip ends a proposal without a candidate for the gate.
 func (p *proposal) skip(action, reason string) { p.record.Action, p.record.Reason = action, reason }
 
-// candidateFolder is where the files of a candidate next to SKILL.md are in the folder of
+// candidateFolder is where the files of a candidate other than SKILL.md are in the folder of
 // its step.
 const candidateFolder = "candidate_skill/"
 

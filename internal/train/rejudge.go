@@ -43,8 +43,8 @@ type Answers interface {
 }
 
 // Rejudge has the gate decide again on the candidates of a run, by its recorded answers
-// as Answers scores them. The candidates are those that the run made: what analysts would
-// have proposed of other scores no one knows. After the first decision that is another one,
+// as Answers scores them. The candidates are those that the run made: no one knows what analysts
+// would have proposed of other scores. After the first decision that is another one,
 // or for which answers are missing, nothing is known of those that follow, since they were
 // about another skill.
 func Rejudge(ctx context.Context, o Options, r Recorded) ([]result.Rejudgement, error) {

@@ -12,12 +12,12 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// Opening is one opening of the sealed test split: the one who looks twice can choose
+// Opening is one opening of the sealed test split: somebody who looks twice can choose
 // by it, and then it tests nothing.
 type Opening struct {
 	Number int               `json:"number"` // 1 is the one that counts
 	Skills map[string]string `json:"skills"` // hash of each arm's skill
-	// Measure says according to what they were scored.
+	// Measure says what they were scored with.
 	Measure string `json:"measure,omitempty"`
 	// Raisable says that a ceiling had ended the loop: if it is raised, the split is opened
 	// again, as one more reading.
@@ -43,7 +43,7 @@ const maxOpenings = 1000
 // open records that the test split is opened for these arms. The first time it
 // is, and again for the same skills scored alike: then the answers are in the record.
 // For other skills, or by another measure, it is refused unless Reopen allows it.
-// Openings for others in between count: the one who has seen both can choose.
+// Openings for others in between count: somebody who has seen both can choose.
 func (s *testSplit) open(ctx context.Context, arms []testArm) (*testAccess, error) {
 	skills := map[string]string{}
 	for _, a := range arms {

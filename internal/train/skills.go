@@ -43,7 +43,7 @@ func newSkills(o Options, d Data, scope skill.Scope) *skills {
 	return s
 }
 
-// hash names a skill according to what edits may change of it.
+// hash names a skill by the part of it that edits may change.
 func (s *skills) hash(sk skill.Skill) string { return s.scope.Hash(sk) }
 
 // skillDensity returns the share of directive words in a skill, 0 if it does not count.
@@ -109,7 +109,7 @@ func (s *skills) adopt(cand incumbent, v gate.Verdict) {
 }
 
 // refresh brings a skill up to what the store knows of it now. What the store learns
-// later does not change it: its outcomes are written next to what the run does next.
+// later does not change it: its outcomes are written while the run does what follows.
 func (s *skills) refresh(in *incumbent) {
 	e := s.entry(in)
 	if e.evaluations() == 0 {
@@ -231,7 +231,7 @@ func (s *skills) failures(cand *incumbent) (out result.CauseCounts) {
 	return out
 }
 
-// rolledOut notes that the current skill is asked that many samples of some tasks in batches, so
+// rolledOut notes how many samples of some tasks the current skill is asked for in batches, so
 // that none of them is fresh for a gate. Of one sample gates know by themselves.
 func (s *skills) rolledOut(tasks []task.Task, samples int) {
 	if samples < 2 {

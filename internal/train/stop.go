@@ -316,7 +316,7 @@ func (s *stopper) confirmPart(ctx context.Context, e *entry, place rollout.Place
 }
 
 // loadsRight reports whether the agent loads the current skill where it should and nowhere
-// else, where trigger tasks are measured next to the others: a better description would be a
+// else, where trigger tasks are measured along with the others: a better description would be a
 // gain.
 func (s *stopper) loadsRight(ctx context.Context, at stopPlace) (bool, error) {
 	if !s.loads.on() {
@@ -363,10 +363,10 @@ func (s *stopper) mayBePerfect(units int, sk skill.Skill, seen []trajectory.Outc
 // stopKey returns the key in the record of a confirmation after a unit.
 func stopKey(unit string) string { return unit + "/stop" }
 
-// ConfirmationMark is in the keys of the rollouts of confirmations, and in no others.
+// ConfirmationMark occurs in the keys of the rollouts of confirmations, and in no others.
 const ConfirmationMark = "/stop/"
 
-// remains reports whether the loop asks for anything more after that many steps of an epoch.
+// remains reports whether the loop asks for anything more after inEpoch steps of an epoch.
 func (t *trainer) remains(epoch, inEpoch int) bool {
 	last := epoch == t.opts.Epochs
 	if inEpoch < t.sampler.stepsPerEpoch() {

@@ -67,7 +67,7 @@ func (o Options) rulesAt(units int) Stop {
 	return o.Stop
 }
 
-// begins reports whether what continues from another run begins after that many units.
+// begins reports whether a part of the loop that continues another run begins after that many units.
 func (o Options) begins(units int) bool {
 	for _, s := range o.Earlier {
 		if units == s.Units {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/gate"
 )
 
-// outlooking is a policy that says how a trial is.
+// outlooking is a policy that reports how far a trial is, and its outlook.
 type outlooking interface {
 	Reached(e *gate.Evidence) (phase gate.Phase, units, of int, ok bool)
 	Outlook(e *gate.Evidence) gate.Outlook

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-f4525e22/skillopt/model"
 )
 
-// small is what a run leaves out where its ceiling of calls has no room for a step next to it.
+// small is what a run leaves out so that its ceiling of calls has room for a step.
 type small struct {
 	NoTest    bool `json:"no_test,omitempty"`   // the test
-	Selection int  `json:"selection,omitempty"` // selection tasks, all but that many; 0: none is left out
+	Selection int  `json:"selection,omitempty"` // selection tasks, all but this many; 0: none is left out
 }
 
 // What a step needs at least: fewer tasks teach and show hardly anything.
@@ -22,7 +22,7 @@ const (
 	leastTasks     = 10
 	usefulTasks    = 20 // of a batch, as long as the selection split can shrink
 	leastSelection = 10
-	askedAgain     = 20 // one call in that many
+	askedAgain     = 20 // one of this many calls
 )
 
 // need is what a ceiling has to have room for.

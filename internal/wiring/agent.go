@@ -85,8 +85,8 @@ func surroundings(c config.Agent, lookup func(string) (string, bool)) error {
 }
 
 // Agent builds the agent of a config, which CheckAgent has found fit, and starts
-// its gateway. Close ends that. guard says what the agent must not read, next to what lies
-// next to the trained document, lookup reads the environment.
+// its gateway. Close ends that. guard says what the agent must not read, in addition to what
+// lies next to the trained document; lookup reads the environment.
 func Agent(c config.Agent, documents []agent.Document, guard reach.Guard, target config.Model, lookup func(string) (string, bool)) (*AgentRunner, error) {
 	a, err := NewAgent(c, guard, lookup)
 	if err != nil {
@@ -252,7 +252,7 @@ func (r *AgentRunner) open(j *agent.Job, s gateway.Session) (*gateway.Handle, er
 func SkillFolders(s skill.Skill, name string) []string { return agent.SkillFolders(s, name) }
 
 // CheckAgentFile reports why the document of agent.file cannot be in a workspace: what is there
-// under its name, or next to which the agent does not read it.
+// under its name, or because of which the agent does not read it.
 func CheckAgentFile(workspace fs.FS, c config.Agent) error {
 	if over := agent.Hidden(workspace, c.Name, c.File); over != "" {
 		return fmt.Errorf("the workspace brings %s, with which %s does not read %s: take it out of the workspace", over, c.Name, c.File)

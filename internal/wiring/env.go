@@ -157,7 +157,7 @@ func (p *EnvRunner) Answer(ctx context.Context, t task.Task, s skill.Skill, clie
 	}
 	defer session.Close()
 	out, scored, err = p.env.Answer(ctx, t, s, &env.Access{Model: p.model(session), Bind: session.Bind, Unbind: session.Unbind})
-	session.Close() // what it still asks is asked for no one
+	session.Close() // no one needs what it still asks
 	if err := e.checkAnswers(p.gateway, session, err); err != nil {
 		return trajectory.Outcome{}, false, err
 	}
@@ -273,7 +273,7 @@ const (
 	maxToldTurns = 400
 )
 
-// complete adds to an outcome what the gateway has seen. Calls next to each other have no
+// complete adds to an outcome what the gateway has seen. Concurrent calls have no
 // order that a second run would find again: no trajectory is made of them.
 func (e *exchange) complete(out *trajectory.Outcome, session *gateway.Handle, hide *redact.Exact) {
 	e.mu.Lock()

@@ -12,7 +12,7 @@ import (
 )
 
 // pieces keeps credentials out of an answer whose text comes in pieces, one an event:
-// each alone may hold a harmless part of a key, and the one who reads them puts it
+// each alone may hold a harmless part of a key, and their reader puts it
 // together. An event in which a key may have begun waits for those that decide it; all that
 // is passed on before is less than minOpen bytes of one. What no key is in stays
 // byte by byte what it was.
@@ -207,16 +207,16 @@ func eventLeaves(raw []byte) (data span, leaves []*leaf) {
 	return data, textsIn(payload)
 }
 
-// textsIn returns the texts in a JSON value. Their channel is the name that they are
-// under, with the numbers next to it and around it that count choices, blocks and calls:
-// what one protocol calls text it continues calling text.
+// textsIn returns the texts in a JSON value. Their channel is the name that they have,
+// with the numbers next to it and around it that count choices, blocks and calls:
+// a protocol uses the same names for texts in all events.
 func textsIn(payload []byte) []*leaf {
 	root := gjson.ParseBytes(payload)
 	root.Index = bytes.IndexAny(payload, "{[") // where there is neither there are no names
 	return textsBelow(root, "", nil)
 }
 
-// textsBelow adds the texts in an object or a list, which is under a name.
+// textsBelow adds the texts in an object or a list, which is the value of a name.
 func textsBelow(in gjson.Result, name string, leaves []*leaf) []*leaf {
 	if !in.IsObject() && !in.IsArray() {
 		return leaves

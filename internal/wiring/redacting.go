@@ -175,7 +175,7 @@ func authorization(name string, lookup func(string) (string, bool)) []string {
 
 // secretValues returns which of the variables that a program is handed are secrets: the
 // value of one that is named so, or looks so, and the password in an address.
-// Others, such as paths, may be in a right answer.
+// Others, such as paths, may be part of a right answer.
 func secretValues(names []string, lookup func(string) (string, bool)) []string {
 	var out []string
 	for _, name := range names {

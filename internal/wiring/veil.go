@@ -9,7 +9,7 @@ import (
 )
 
 // veil keeps credentials out of an answer that is passed on as it comes. It
-// hands whole lines over, which events end with, and the rest at the end; a line
+// passes on whole lines, which events end with, and the rest at the end; a line
 // that may end within a credential waits for the next.
 type veil struct {
 	to          *model.Passage
@@ -73,7 +73,7 @@ func (v *veil) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// pass passes on what holds no credential by itself, an answer in events as soon as
+// pass forwards what holds no credential by itself, an answer in events as soon as
 // the events do not either.
 func (v *veil) pass(clean []byte, last bool) error {
 	if strings.HasPrefix(v.contentType, "text/event-stream") {
@@ -89,7 +89,7 @@ func (v *veil) pass(clean []byte, last bool) error {
 	return err
 }
 
-// end passes on what has no line break behind it.
+// end forwards what has no line break after it.
 func (v *veil) end() error {
 	rest := v.rest
 	v.rest = nil

@@ -187,7 +187,7 @@ func (n Node) Scalar() bool {
 	return ok
 }
 
-// Merges reports whether a key is <<, also where it is behind ? or an anchor.
+// Merges reports whether a key is <<, also where it follows ? or an anchor.
 func (n Node) Merges() bool {
 	key, ok := n.n.(ast.MapKeyNode)
 	return ok && key.IsMergeKey()
@@ -238,7 +238,7 @@ func (n Node) Len() int {
 	return len(pairs(n.n))
 }
 
-// Inner returns what is behind a tag, an anchor or the ? of a key.
+// Inner returns what follows a tag, an anchor or the ? of a key.
 func (n Node) Inner() Node {
 	switch n := n.n.(type) {
 	case *ast.TagNode:

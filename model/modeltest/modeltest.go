@@ -118,10 +118,10 @@ type Reply struct {
 	Cached     int64
 	Reasoning  int64
 	CacheWrite int64
-	// Calls are after the text. Arguments are to be written as they are, also
+	// Calls follow the text. Arguments are to be written as they are, also
 	// if they are no JSON; nil represents the protocol's form of no arguments.
 	Calls []model.ToolCall
-	// Trace is before the text. Opaque is nil or a JSON string, to be put where
+	// Trace precedes the text. Opaque is nil or a JSON string, to be put where
 	// the protocol has its signature or encrypted content.
 	Trace       *model.Reasoning
 	NoUsage     bool // leave out all counts

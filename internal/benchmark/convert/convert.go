@@ -114,7 +114,7 @@ func first(r Row, names ...string) any {
 
 func trim(s string) string { return strings.TrimFunc(s, pytext.IsSpace) }
 
-// squeeze puts one space instead of white space.
+// squeeze replaces each stretch of white space with one space.
 func squeeze(s string) string { return strings.Join(strings.FieldsFunc(s, pytext.IsSpace), " ") }
 
 // texts returns the members of a list as text, or the only one. Blank ones are left out.

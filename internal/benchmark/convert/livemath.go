@@ -159,7 +159,7 @@ func ShuffleSeed(seed, id string) string {
 }
 
 // Shuffled returns the record with its choices in an order of their own, by seed and id, and
-// labels again.
+// labels them again.
 func (m LiveMath) Shuffled(seed string) (LiveMath, error) {
 	if len(m.Choices) > mostLabels {
 		return m, fmt.Errorf("there are %d choices, and letters for %d only", len(m.Choices), mostLabels)

@@ -88,7 +88,7 @@ func CutContext(context string, limit int) string {
 	return kept.String()
 }
 
-// firstRunes returns the first n characters of s, of a negative n all but that many from the end,
+// firstRunes returns the first n characters of s, or for a negative n all but the last -n,
 // as a slice of Python does.
 func firstRunes(s string, n int) string {
 	runes := []rune(s)
@@ -99,7 +99,7 @@ func firstRunes(s string, n int) string {
 }
 
 // Sealqa makes a task of a row of SealQA. The canary of a row is not taken over: it would
-// are in what a run records.
+// appear in what a run records.
 func Sealqa(r Row, o Options) (Task, error) {
 	t := Task{ID: text(r, "question_id", "id"), Type: orElse(text(r, "topic"), "sealqa"), Gold: texts(first(r, "answer", "ground_truth"))}
 	if t.ID == "" {

@@ -20,7 +20,7 @@ type Source struct {
 
 // Options say how.
 type Options struct {
-	Format string            // one of Formats; "" = according to what the source looks like
+	Format string            // one of Formats; "" = the one that the source looks like
 	Map    map[string]string // of rows: which column is which field
 }
 

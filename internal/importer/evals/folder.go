@@ -98,7 +98,7 @@ func (w *work) lines(out *Folder) []line {
 	return all
 }
 
-// systems makes what the source says apart from the prompt that of the whole set, where it is
+// systems moves what the source says apart from the prompt to the whole set, where it is
 // the same everywhere.
 func (w *work) systems(at place) {
 	if len(w.items) == 0 {

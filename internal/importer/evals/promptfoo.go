@@ -369,7 +369,7 @@ func (p *promptfoo) item(at place, test, options, vars map[string]any) {
 // envUse is where a template asks for a variable of the environment.
 var envUse = pattern.New(`\{\{[^{}]*\benv\.[^{}]*\}\}`)
 
-// imageMark is in a prompt where a picture was.
+// imageMark marks the place of a picture in a prompt.
 const imageMark = "\x00image:"
 
 // fill reads the files that variables name, and fills the templates in variables in.

@@ -107,7 +107,7 @@ func decodeYAML(name string, data []byte) (any, error) {
 	return v, nil
 }
 
-// decodeJSON reads one value. A key that is twice in an object is an error.
+// decodeJSON reads one value. A key that occurs twice in an object is an error.
 func decodeJSON(data []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -25,7 +25,7 @@ const (
 	LeftOut       State = "left_out"       // it cannot be a task, or has nothing left that judges it
 )
 
-// Row is what happened to a part of the source.
+// Row says what happened to a part of the source.
 type Row struct {
 	File  string `json:"file,omitempty"`
 	Key   string `json:"key,omitempty"` // as the source has it, such as tests[3].assert[0]
@@ -34,7 +34,7 @@ type Row struct {
 	Lost  bool   `json:"lost,omitempty"` // answers are judged by less than they were
 }
 
-// Report is what happened to a source.
+// Report says what happened to a source.
 type Report struct {
 	Format string `json:"format"`
 	Tasks  int    `json:"tasks"`

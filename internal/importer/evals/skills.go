@@ -139,7 +139,7 @@ func (w *skillEvals) criteria(at place, v any) ([]any, bool) {
 	return out, true
 }
 
-// maxAttached is how much text of a file is in a prompt, in bytes.
+// maxAttached is how much text of a file is put into a prompt, in bytes.
 const maxAttached = 64 << 10
 
 // attachFiles adds the files that come with a task: pictures as such, texts after the prompt.

@@ -1,4 +1,4 @@
-// Package compare is the operation that reports whether one skill is better than another.
+// Package compare is the operation that finds out whether one skill is better than another.
 //
 // It knows sessions, two skills and the rule that decides. It knows nothing of training.
 package compare
@@ -31,7 +31,7 @@ const (
 	compareLevel  = 0.95
 )
 
-// Run reports whether skill b is better than skill a. Both carry out the same tasks of a
+// Run finds out whether skill b is better than skill a. Both carry out the same tasks of a
 // split with the same seeds, in turns, until the difference is certain, or certainly no
 // larger than a margin, or passes or limits are used up. An error that says that a
 // budget is used up comes with what was measured before.
@@ -143,7 +143,7 @@ func (c *comparison) work(ctx context.Context) (result.Status, error) {
 	}
 	c.out = out
 	if err == nil && out.Verdict == result.VerdictNotEnoughData && out.Withheld == "" && !c.isSingleLook() {
-		return result.Undecided, nil // with more passes it continues
+		return result.Undecided, nil // more passes can continue it
 	}
 	return session.RunStatus(err), err
 }

@@ -22,8 +22,8 @@ func (c *comparison) looks(pass int) []int {
 	return passes.Blocks(len(c.units))
 }
 
-// lookOnce puts the verdict of the only look instead of the one that holds at all
-// looks. Nothing is reported before all is read.
+// lookOnce replaces the verdict that holds at all looks by that of the only
+// look. Nothing is reported before all is read.
 func (c *comparison) lookOnce(out *result.Comparison) error {
 	out.Verdict = result.VerdictNotEnoughData
 	if len(out.ByTask) == 0 || out.Passes < c.most || len(out.ByTask) < len(c.tasks)-len(out.Unmeasured) {

@@ -178,7 +178,7 @@ func rollOut(ctx context.Context, s *session.Session, tasks []task.Task, name st
 	return out, giveUp(ctx, s, place, decisionKey, tasks, out)
 }
 
-// giveUp records that a score continues without what could not be measured, or fails where
+// giveUp records that a score is made without what could not be measured, or fails where
 // that is too much.
 func giveUp(ctx context.Context, s *session.Session, place rollout.Place, decisionKey string, tasks []task.Task, out []trajectory.Outcome) error {
 	var keys []string

@@ -270,7 +270,7 @@ func newLog(m run.Manifest, s record.Sheet) *evalLog {
 	return log
 }
 
-// add puts the outcomes in, each with what was said, and their results.
+// add puts the outcomes in, each with what was said, and sums them up.
 func (l *evalLog) add(ctx context.Context, replies *record.Replies, s record.Sheet, outcomes []trajectory.Outcome) error {
 	passes := map[string]int{}
 	var hard, soft float64
@@ -356,7 +356,7 @@ func (l *evalLog) sample(o trajectory.Outcome, reply record.Reply, epoch int) ev
 func toMessages(t trajectory.Turn, model string) (out []evalMessage) {
 	switch {
 	case t.Role == "user" || t.Role == "system":
-		return nil // what it was asked is before
+		return nil // the log has it already, as what was asked
 	case t.Content != "":
 		out = append(out, evalMessage{Role: "assistant", Content: t.Content, Model: model, Source: "generate"})
 	}

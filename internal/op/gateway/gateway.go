@@ -75,7 +75,7 @@ type Gateway struct {
 const stageGateway = "gateway"
 
 // Open begins to serve. Of cfg it uses the target model, limits, prices and run.
-// The one who opens a gateway closes it.
+// The caller closes the gateway.
 func Open(ctx context.Context, cfg config.Config, o Options, so session.Options) (*Gateway, error) {
 	g := &Gateway{priced: true, ended: make(chan struct{})}
 	g.finish = sync.OnceFunc(func() { close(g.ended) })
@@ -158,7 +158,7 @@ func (g *Gateway) open(ctx context.Context, o Options) (err error) {
 	return nil
 }
 
-// errStopped is what agents are reported once somebody has stopped the gateway from outside.
+// errStopped is the error that agents get once somebody has stopped the gateway from outside.
 var errStopped = errors.New("the gateway was stopped")
 
 // expire ends the session softly when limits.time is reached.
@@ -223,7 +223,7 @@ func (g *Gateway) observe(e gateway.Exchange, tell func(result.Exchange)) {
 	if e.Response.Model != "" {
 		out.Model = e.Response.Model
 	}
-	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 is not what was used: no one said
+	if usd, known := g.price.USD(e.Response.Usage); known && e.Response.Usage.Input > 0 && e.Err == nil && !g.built.Simulated { // 0 means that the server did not say
 		out.CostUSD = &usd
 	}
 	if e.Err != nil {
@@ -283,7 +283,7 @@ func (g *Gateway) Close() (result.GatewaySummary, error) {
 }
 
 // settle records that the session has ended, so that what it spent is no loss,
-// and adds up the ledger, in which all its calls are from then on.
+// and adds up the ledger, which holds all its calls from then on.
 func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	sum.RunDir = "." // a run directory can be moved
 	data, err := json.Marshal(map[string]any{"exchanges": sum.Exchanges, "failed": sum.Failed, "tokens": sum.Tokens, "cost_usd": sum.CostUSD})
@@ -303,7 +303,7 @@ func (g *Gateway) settle(sum *result.GatewaySummary) error {
 	if usd, all := total.USD(); all && !g.built.Simulated {
 		sum.TotalUSD = &usd
 	}
-	kept := *sum // it is written next to what follows
+	kept := *sum // a copy: RunDir changes below
 	if err := g.session.Run.WriteJSON(result.GatewayFile, kept); err != nil {
 		return err
 	}

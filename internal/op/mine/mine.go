@@ -2,7 +2,7 @@
 //
 // It knows sessions, the configured ones of this program, and asks what internal/sleep/mine wants
 // to know. It knows nothing of how tasks are found and judged, nor of where what agents wrote down
-// comes from or whether it may be sent: the one who calls it has asked.
+// comes from or whether it may be sent: its caller has asked.
 package mine
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// settleEarlier takes what the run continues from out of its record, if it is there.
+// settleEarlier reads from the record of the run what the run continues from, if it is there.
 func (t *operation) settleEarlier() error {
 	rec, ok := t.session.Run.Journal.Decision(session.StretchesKey)
 	if !ok {

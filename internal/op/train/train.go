@@ -1,6 +1,6 @@
 // Package train is the operation that trains a skill: it maps a session to the loop
-// (internal/train), keeps the loop within the ceilings of the run, and sums up what came
-// of it. Plan reports what that takes before anything is spent.
+// (internal/train), keeps the loop within the ceilings of the run, and sums up the
+// result. Plan reports what that takes before anything is spent.
 //
 // It knows sessions and the loop. It knows nothing of how calls are made, and of how the
 // loop decides.
@@ -35,7 +35,7 @@ import (
 )
 
 // Run trains a skill, or resumes its training. The summary is there whenever a run was
-// begun, also next to an error. Of a complete run it is the result of that run.
+// begun, also when there is an error. Of a complete run it is the summary of that run.
 func Run(ctx context.Context, cfg config.Config, o session.Options) (*result.Summary, error) {
 	sum, err := begun(ctx, cfg, o)
 	var complete *session.CompleteError

@@ -25,8 +25,8 @@ type Amazon interface {
 
 // Bedrock says how Claude on Amazon Bedrock is reached: with AccessKey and
 // SecretKey, by which requests are signed, or with BearerToken. No profile, no
-// AWS_ variable and no metadata server is asked; who has temporary credentials
-// makes a client again when they end.
+// AWS_ variable and no metadata server is asked. A user with temporary credentials
+// makes a new client when they end.
 type Bedrock struct {
 	Region       string // such as us-east-1
 	AccessKey    string
@@ -56,7 +56,7 @@ type platform struct {
 	place   func(*http.Request, request) error
 }
 
-// name is what may be in a host or a path as it is.
+// name matches what may be in a host or a path without escapes.
 var name = pattern.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func (o Options) platform() (platform, error) {

@@ -164,7 +164,7 @@ func (p piece) part(why model.Finish) (*model.Part, error) {
 }
 
 // takeAnswer makes the call of the tool that takes the answer into its text. What
-// the model said next to it is no part of the answer.
+// the model said in addition is no part of the answer.
 func takeAnswer(r *model.Response, tool string) {
 	for _, p := range r.Parts {
 		if p.Call == nil || p.Call.Name != tool {

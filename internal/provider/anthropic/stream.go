@@ -109,7 +109,7 @@ func (c *Client) finishStream(res *http.Response, m *message, answer string) (mo
 	return c.response(res, m.reply, pieces, answer)
 }
 
-// message is the result of a message so far.
+// message is what has arrived of a message so far.
 type message struct {
 	reply  wireReply
 	blocks []*growing

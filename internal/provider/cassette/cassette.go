@@ -44,7 +44,7 @@ type MissingError struct {
 	Recorded string // of the input that the step is recorded with, "" if the key is not there
 }
 
-// ComesLater marks it as an error next to which others continue (taskgroup.Later): a gate that
+// ComesLater marks it as an error that does not stop what runs at the same time (taskgroup.Later): a gate that
 // stops early asks for more than it reads, and what the recorded run did not read it need
 // not have. If it is read after all, the error ends the replay.
 func (e *MissingError) ComesLater() {}
@@ -69,7 +69,7 @@ type Cassette struct {
 	used map[string]bool
 }
 
-// equalKey is what makes two calls equal: the one who plays the role, and the input.
+// equalKey is what makes two calls equal: the role, no matter who plays it, and the input.
 type equalKey struct {
 	role   string
 	digest journal.Digest

@@ -2,7 +2,7 @@
 // one: requests go to them in turn, and to the next one when one fails.
 //
 // It knows nothing about protocols or vendors, and does not judge whether two
-// endpoints really answer alike: the one who lists them says so.
+// endpoints really answer alike: the user who lists them says so.
 package failover
 
 import (

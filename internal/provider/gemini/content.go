@@ -86,7 +86,7 @@ func conversation(messages []model.Message) (system []part, rest []content, err 
 type writer struct {
 	out     []content
 	results []part            // of calls made at once: they belong into one message
-	images  []part            // of results: the protocol has no place for them next to one
+	images  []part            // of results: the protocol has no place for them in a result
 	names   map[string]string // of tools, by the ids of calls
 }
 

@@ -189,7 +189,7 @@ func (o Options) address() string {
 	}
 }
 
-// name is what may be in a host or a path as it is.
+// name matches what may be in a host or a path without escapes.
 var name = pattern.New(`^[a-z0-9][a-z0-9-]{0,62}$`)
 
 func checkOptions(o Options) error {

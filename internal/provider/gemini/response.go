@@ -44,7 +44,7 @@ type wireUsage struct {
 	Thoughts   *int64 `json:"thoughtsTokenCount"`
 }
 
-// answer is the result of an answer so far.
+// answer is what has arrived of an answer so far.
 type answer struct {
 	parts  []part
 	begun  bool // there was a candidate

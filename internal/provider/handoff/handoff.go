@@ -1,7 +1,7 @@
 // Package handoff lets somebody else be the model: every question is written to
 // a file, and its answer is read from another one, which a person or an agent
 // writes whenever they like. A question without an answer fails with
-// model.Waiting; the one who calls continues with all that does not depend on it and
+// model.Waiting; the caller continues with all that does not depend on it and
 // then ends. The next run asks the same questions and finds the answers.
 //
 // It knows nothing about runs, scores or who answers.
@@ -79,7 +79,7 @@ type Client struct {
 var _ model.Client = (*Client)(nil)
 
 // New opens the folder at dir, or creates it, and writes what is to be done into
-// it. An answer that was taken and has changed since is a *ChangedError. The one who opens a client closes it.
+// it. An answer that was taken and has changed since is a *ChangedError. The caller closes the client.
 func New(dir string) (*Client, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("handoff: %w", err)

@@ -14,7 +14,7 @@ import (
 )
 
 // Used is a file of the folder that lists the answers that were taken, a line each: the id of the question and the digest
-// of the answer. What was decided by an answer is, whatever its file says later.
+// of the answer. What was decided by an answer stays decided, whatever its file says later.
 const Used = "used.txt"
 
 // ChangedError says that files no longer have the answers that were taken from them.

@@ -39,7 +39,7 @@ func (b *Body) Drop(paths ...string) {
 	}
 }
 
-// Bytes returns what happened to it.
+// Bytes returns the object with its changes.
 func (b *Body) Bytes() ([]byte, error) {
 	if b.err != nil {
 		return nil, fmt.Errorf("set a field of the request: %w", b.err)

@@ -190,7 +190,7 @@ func checkBody(body map[string]any) error {
 	return errors.Join(faults...)
 }
 
-// extraFields returns the fields of body as they are in an object, each after
+// extraFields returns the fields of body as they are written in an object, each after
 // a comma, in the order of their names.
 func extraFields(body map[string]any) ([]byte, error) {
 	if len(body) == 0 {

@@ -90,7 +90,7 @@ func appendDataURL(b []byte, i model.Image) []byte {
 
 // appendResults appends one message for each result. The images of all of them
 // come after the last one, in a message of the user, since the protocol has no
-// other place for them and lets nothing are between results.
+// other place for them and allows nothing between results.
 func appendResults(b []byte, parts []model.Part) ([]byte, error) {
 	var pictures []model.Part
 	for i, p := range parts {

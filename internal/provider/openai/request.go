@@ -137,7 +137,7 @@ func (e *encoder) params(req *model.Request) ([]byte, error) {
 	return e.appendExtra(b, req), nil
 }
 
-// appendExtra adds what is under names of its own to an object.
+// appendExtra adds the fields that only some servers know, and those of the user, to an object.
 func (e *encoder) appendExtra(b []byte, req *model.Request) []byte {
 	q := &e.quirks
 	b = b[:len(b)-1]

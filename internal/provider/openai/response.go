@@ -131,7 +131,7 @@ func decode(body []byte) (*wireResponse, error) {
 	return nil, err
 }
 
-// setParts puts a content that is a list instead of one that is a text.
+// setParts sets the content from a list of parts, where other servers have a text.
 func (m *wireMessage) setParts(parts []wirePart) {
 	said, thoughts := split(parts)
 	m.Content = said
@@ -291,7 +291,7 @@ func (u wireUsage) counts() trajectory.Usage {
 	}
 }
 
-// finish maps a reason to stop. Those that servers made up next to OpenAI's all
+// finish maps a reason to stop. Those that servers added to OpenAI's all
 // mean that the model was done.
 func finish(reason string) model.Finish {
 	switch reason {

@@ -4,7 +4,7 @@
 // say when they were last compared with the provider's documentation.
 //
 // It knows nothing about adapters, opens no connection and reads no variable:
-// what it resolves is passed to the one who builds a client.
+// what it resolves is passed to the code that builds a client.
 package preset
 
 import (
@@ -159,7 +159,7 @@ type Quirks struct {
 	Budget         bool // a reasoning effort becomes a number of tokens (protocols anthropic and gemini)
 }
 
-// NoField is instead of the name of a field that a server does not have.
+// NoField replaces the name of a field that a server does not have.
 const NoField = "-"
 
 // Forms of the choice of tools.

@@ -124,7 +124,7 @@ func (r Resolved) elsewhere(p Preset, c Choice) bool {
 	return !slices.ContainsFunc(known, func(base string) bool { return host(base) == host(r.BaseURL) })
 }
 
-// with returns q changed according to what is set in by.
+// with returns q with the values that are set in by instead of its own.
 func (q Quirks) with(by Quirks) Quirks {
 	set(&q.TokenField, by.TokenField)
 	set(&q.SystemRole, by.SystemRole)
@@ -169,7 +169,7 @@ func (p Preset) address(c Choice) (base, region string, err error) {
 	}
 	if c.BaseURL != "" {
 		base = c.BaseURL
-		if region != c.Region { // only what the user said continues, the default does not
+		if region != c.Region { // only what the user said is kept, the default is not
 			region = ""
 		}
 	}

@@ -36,7 +36,7 @@ type Options struct {
 	Program string // the program, a name or an absolute path; "" = the agent's own
 	// Home is the home folder of the user whose login is used. What the program
 	// keeps there, such as a token that it renews, is its own affair. "": no login is
-	// used, and none can be found: a variable of Env, or Endpoint, is in its place.
+	// used, and none can be found: a variable of Env, or Endpoint, replaces it.
 	Home     string
 	Endpoint *agent.Endpoint // a model server instead of a login; nil is normal
 	Env      []string        // further variables, "NAME=value", such as a token
@@ -81,7 +81,7 @@ func New(o Options) (*Client, error) {
 // Detect looks for the program and asks for its version, as agent.Agent does.
 func (c *Client) Detect(ctx context.Context) (agent.Info, error) { return c.agent.Detect(ctx) }
 
-// TellsUsage reports whether the program reports how many tokens an answer took. The
+// TellsUsage reports whether the program says how many tokens an answer took. The
 // zero Usage of one that does not means unknown, and not that it took none.
 func (c *Client) TellsUsage() bool { return c.agent.Abilities().Usage }
 

@@ -216,7 +216,7 @@ func (c *Client) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// memo remembers what was made of a text. When it is full it starts again.
+// memo remembers what was made of a text. When it is full it is emptied.
 type memo[V any] struct {
 	limit int
 

@@ -62,8 +62,8 @@ func (w *World) states(line string) bool {
 	return slices.ContainsFunc(w.rules, func(r *rule) bool { return r.matches(text) })
 }
 
-// triedInVain reports whether a prompt reports a rejected step that tried a rule and by
-// which it is to blame, or that another run did worse with it.
+// triedInVain reports whether a prompt describes a rejected step that tried a rule and puts the
+// blame on it, or says that another run did worse with it.
 func (p prompt) triedInVain(r *rule) bool {
 	for _, step := range strings.Split("\n"+p.section(headRun), "\n### ") {
 		_, tried, ok := strings.Cut(step, "\nTried and rejected ")
@@ -83,7 +83,7 @@ func (p prompt) triedInVain(r *rule) bool {
 // measuredWorse begins an entry of other runs whose edits did worse.
 var measuredWorse = pattern.New(`^\d+ changes?, difference -`)
 
-// othersInVain reports whether a prompt reports that another run tried a rule and did worse with
+// othersInVain reports whether a prompt says that another run tried a rule and did worse with
 // it.
 func (p prompt) othersInVain(r *rule) bool {
 	for _, entry := range strings.Split("\n"+p.section(headOthers), "\n### ")[1:] {

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/pattern"
 )
 
-// judged is a text between marks in a request to a judge: a name, and what is there.
+// judged matches a text between marks in a request to a judge: its name, and the text itself.
 var judged = pattern.New(`(?s)(\[\[[0-9a-f]{16}) begin\]\] (question|reference|answer|handed in)\n(.*?)\n\[\[[0-9a-f]{16} end\]\] (?:question|reference|answer|handed in)`)
 
 // judgedCriteria are the criteria of a request: all of them as a list, or the one.

@@ -203,7 +203,7 @@ var (
 	referenceLabel = pattern.New(`^(Reference|Expected)`)
 )
 
-// fenceLine is a line between which and its like a text is as it is.
+// fenceLine matches a line that fences a text: what is between two such lines is taken as it is.
 var fenceLine = pattern.New("^(?:```+|=====[0-9a-f]{16})\n?$")
 
 // field returns the text behind the first label that the pattern accepts: what is

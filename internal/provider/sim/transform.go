@@ -108,7 +108,7 @@ func layout(from []string, to string) transform {
 	}
 }
 
-// scale multiplies every number, and puts one unit instead of another. An
+// scale multiplies every number, and replaces one unit by another. An
 // answer without the unit is left alone.
 func scale(factor float64, from, to string) transform {
 	by := toRat(factor)

@@ -16,8 +16,8 @@ import (
 // leastKey is the length of a key that is believed to be whole, in characters.
 const leastKey = 40
 
-// Key reads the key that signs sessions, and makes one where there is none that no one else
-// can read. It is kept so that a page that is open continues when the server is started again.
+// Key reads the key that signs sessions, and makes one where there is none that is closed to
+// others. It is kept so that a page that is open keeps working when the server is started again.
 func Key(path string) ([]byte, error) {
 	text, err := disk.Read(context.Background(), path, 1<<10)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

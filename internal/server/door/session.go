@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// sessionLength is how long a session lasts. One that is used is made again when half of it is
+// sessionLength is how long a session lasts. One that is used is renewed when half of it is
 // over.
 const sessionLength = 14 * 24 * time.Hour
 

@@ -2,7 +2,7 @@
 // looked at, however many look, and what it has read as frames of server-sent events.
 //
 // It knows numbered lines and documents of progress. It knows nothing of what an event means,
-// of runs next to these, or of who may look.
+// of other runs, or of who may look.
 package stream
 
 import (
@@ -21,9 +21,9 @@ import (
 // Line is an event of a run as its log has it.
 type Line = eventlog.Line
 
-// Log reads the events of a run next to who writes them. It may be used concurrently.
+// Log reads the events of a run while others write them. It may be used concurrently.
 type Log interface {
-	// After returns events with numbers above n, in order, at most that many. There are none
+	// After returns up to most events with numbers above n, in order. There are none
 	// of a run without a log.
 	After(ctx context.Context, n int64, most int) ([]Line, error)
 	// Last is the highest number.
@@ -111,7 +111,7 @@ func (h *Hub) Close() {
 	h.work.Wait()
 }
 
-// state is how it is with a run that is followed.
+// state is the condition of a run that is followed.
 type state int
 
 const (
@@ -277,7 +277,7 @@ type looks struct {
 // mostFailed is how many looks may fail one after the other: files change while they are read.
 const mostFailed = 3
 
-// look looks once, and says how it is with the run. A run that was killed may continue.
+// look looks once, and returns the state of the run. A run that was killed may continue.
 func (l *looks) look(ctx context.Context) state {
 	p, err := l.f.looker.Look(ctx)
 	if err != nil {

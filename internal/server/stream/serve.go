@@ -21,7 +21,7 @@ const (
 // Serve answers with the events of the run in dir that come after a number, and with how far
 // it is, until the run has ended or is gone, the client leaves or is too slow, or the hub is
 // closed. A negative number counts from the end: -100 begins with the last 100 events there
-// are. Who is dropped continues from the last number that it has.
+// are. A client that is dropped continues from the last number that it has.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, dir string, after int64) error {
 	f, err := h.join(dir)
 	if err != nil {

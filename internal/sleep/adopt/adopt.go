@@ -18,8 +18,8 @@ type Request struct {
 	Project string // absolute
 	Night   string // that proposed them
 	Items   []Item
-	// Branch, of the project's repository, is committed to instead of the files; "": the files are written. One that is there is
-	// gone on from, one that is not begins with what is checked out.
+	// Branch, of the project's repository, gets a commit, and the files are not written; "": the files are written. A branch
+	// that exists is continued, a new one begins with what is checked out.
 	Branch string `json:",omitempty"`
 }
 

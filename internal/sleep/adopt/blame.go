@@ -18,7 +18,7 @@ type Origin struct {
 	Rule  *Rule  `json:"rule,omitempty"`
 }
 
-// Blame reports each line of a document's learned region which adoption brought it: the last one that is, whose
+// Blame returns for each line of a document's learned region the adoption that brought it: the last one not taken back, whose
 // text has the line where what was there before had not.
 func (s *Store) Blame(project, target, text string) ([]Origin, error) {
 	history, err := s.History()

@@ -39,7 +39,7 @@ type tip struct {
 	branch git.Branch
 }
 
-// unfit makes what a repository cannot be used for an error of the one who asked for it.
+// unfit turns the reason why a repository cannot be used into an error of the caller.
 func unfit(file string, err error, help string) error {
 	var not *git.Unfit
 	switch {
@@ -223,7 +223,7 @@ func (s branching) move(ctx context.Context, t tip, r Record, changes []change, 
 	return r, errors.Join(err, s.settle(context.WithoutCancel(ctx), r))
 }
 
-// settle says of a transaction on a branch whether it is done: according to what the branch is. Nothing is written into the repository.
+// settle decides from the state of a branch whether a transaction on it is done. Nothing is written into the repository.
 func (s branching) settle(ctx context.Context, r Record) error {
 	b := r.Branch
 	undone := func(why string) error {

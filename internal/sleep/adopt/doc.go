@@ -5,7 +5,7 @@
 // exchanged one by one, then it is noted that it is done (the receipt). Whatever ends it in between, [Store.Recover]
 // finishes or undoes all of it. What somebody else writes into a document meanwhile is never overwritten.
 //
-// Where a document lies is reported by the caller, who finds it again each time ([Finder]); no path is taken from what a
+// The caller says where a document lies, and finds it again each time ([Finder]); no path is taken from what a
 // night, an intent or a receipt says. Intents and receipts are under an HMAC with a key of the user's.
 //
 // It knows documents, learned regions, transactions and receipts. It knows nothing about models, tasks, nights or

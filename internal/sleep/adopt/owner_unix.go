@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// openNow keeps opening a pipe that was put instead of a file from waiting for its other end.
+// openNow keeps an open from waiting for the other end of a pipe that has replaced a file.
 const openNow = syscall.O_NONBLOCK
 
 func countLinks(info fs.FileInfo) uint64 {

@@ -76,8 +76,8 @@ func (s *Store) settle(ctx context.Context, r Record) error {
 	return s.undo(r, "it was cut short")
 }
 
-// same fails where a document is not found any more where the intent says that it lies: nothing is written according to what
-// an intent says alone.
+// same fails where a document is no longer found where the intent says that it lies: nothing is written only because
+// an intent says so.
 func (s *Store) same(r Record) error {
 	for _, c := range r.Files {
 		p, err := s.find(r.Project, c.Target)

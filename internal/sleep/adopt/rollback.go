@@ -26,7 +26,7 @@ type Taken struct {
 	Back    []string `json:"back"`    // rules that the adoption had removed, and that are there again
 }
 
-// Rollback takes the transaction n back, 0 for the last adoption of the project that is: byte for byte where a document is as it was
+// Rollback takes the transaction n back, 0 for the last adoption of the project not taken back: byte for byte where a document is as it was
 // adopted, else its rules are taken out of the learned region one by one. ErrNothing: it was taken back already, or
 // there is none.
 func (s *Store) Rollback(ctx context.Context, project string, n int) (r Record, out []Taken, err error) {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Since lists the evidence for what was adopted of a target, in order: of an adoption the last row is the one that continues.
+// Since lists the evidence for what was adopted of a target, in order: the last row of an adoption is the one that is continued.
 func Since(ctx context.Context, b *Bank, project, target string) ([]Candidate, error) {
 	out, err := readCandidates(ctx, b.db, filepath.Join(b.dir, File), project, target, true)
 	return out, b.wrapError("list what was adopted", err)

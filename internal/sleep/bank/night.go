@@ -109,7 +109,7 @@ type Candidate struct {
 	Reason string `json:"reason"` // of its state
 	// Settled is the night that certified or dropped it; "": it is carried, or the night that staged it did so.
 	Settled string `json:"settled,omitempty"`
-	// Exploratory: tasks that no one has reviewed are behind it, so that it is never certified.
+	// Exploratory: it rests on tasks that no one has reviewed, so that it is never certified.
 	Exploratory bool `json:"exploratory"`
 	// Served are the models that answered when it was confirmed, as their server named them; none: not known.
 	Served []string `json:"served,omitempty"`

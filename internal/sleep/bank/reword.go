@@ -9,7 +9,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/sleep/wish"
 )
 
-// Reword puts a task that its user has edited instead of the one with its id. Its cluster, its side and where it was
+// Reword replaces the task with the same id by one that its user has edited. Its cluster, its side and where it was
 // shown stay as they are.
 func Reword(ctx context.Context, b *Bank, t wish.Task) error {
 	return b.write(ctx, "note an edited task", func(tx *sql.Tx) error {

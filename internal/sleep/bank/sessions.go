@@ -83,7 +83,7 @@ type Kept struct {
 	Failed   bool
 }
 
-// Keep puts what was read of stores instead of what was known of them, all or nothing.
+// Keep replaces what was known of stores with what was read of them, all or nothing.
 // What was forgotten stays forgotten.
 func (b *Bank) Keep(ctx context.Context, list []Kept) error {
 	return b.write(ctx, "keep sessions", func(tx *sql.Tx) error {

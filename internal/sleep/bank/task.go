@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// TestEvery: every that many clusters of a skill one is put aside as test.
+	// TestEvery: one in this many clusters of a skill is put aside as test.
 	TestEvery = 5
 	// MaxClusters are kept of a skill in a project.
 	MaxClusters = 300

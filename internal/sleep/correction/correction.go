@@ -1,4 +1,4 @@
-// Package correction reports which turns of a session the user corrected, and according to what it is seen.
+// Package correction reports which turns of a session the user corrected, and which signs show it.
 //
 // What happened counts most: the user stopped the agent, or refused a tool; the next turn wrote
 // the same files again. What the user said in the next turn only ranks, and counts by itself

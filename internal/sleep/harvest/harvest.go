@@ -37,7 +37,7 @@ type Inputs struct {
 	Workers int           // stores read at a time, at least 1
 	Temp    string        // private folder, where the bank does not give one
 	Keep    time.Duration // a survey counts sessions that ended longer before Now as old; 0: none
-	// Seen is given what happened to each store, in order; nil: no one.
+	// Seen learns what happened to each store, in order; nil: no one does.
 	Seen func(StoreReport)
 }
 
@@ -127,7 +127,7 @@ func (t Terms) digest() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// clock warns if the clock is before what was kept earlier.
+// clock warns if the clock shows an earlier time than what was kept.
 func (h *harvest) clock() {
 	for _, s := range h.known {
 		if s.ReadAt.After(h.in.Now.Add(time.Hour)) {
@@ -169,7 +169,7 @@ type result struct {
 	err      error
 }
 
-// read reads the stores, some at a time, and keeps what was read in their order, next to the
+// read reads the stores, some at a time, and keeps what was read in their order, during the
 // reading. Of what is read no more waits in memory than twice as many stores as are read at a
 // time, and two lists of the keeper.
 func (h *harvest) read(ctx context.Context, stores []transcript.Store) error {

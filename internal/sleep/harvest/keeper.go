@@ -12,7 +12,7 @@ const (
 	maxTurns   = 2000
 )
 
-// keeper keeps what was read next to the reading, many stores in one commit, in the order in which
+// keeper keeps what was read while more is read, many stores in one commit, in the order in which
 // they are added. It is for one goroutine.
 type keeper struct {
 	list  []bank.Kept

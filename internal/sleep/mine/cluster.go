@@ -134,7 +134,7 @@ func (a *profile) same(b *profile) bool {
 }
 
 // sameInput reports whether two inputs that match are the same, and not one a part of the other:
-// a figure such as a rate is in many.
+// a figure such as a rate occurs in many.
 func sameInput(a, b signature) bool {
 	return a.overlap(b, facetLines) == matching || a.overlap(b, facetFiles) == matching || slices.Equal(a[facetFigures], b[facetFigures])
 }

@@ -3,7 +3,7 @@
 //
 // A model proposes them, and nothing that it writes is believed. Which turns were asked,
 // corrected and accepted has to be so by the session itself; what is to be worked on has to
-// are in the user's words; and according to what a task is judged comes from the session's record (a
+// be in the user's words; and what a task is judged by is taken from the session's record (a
 // command that failed and later passed), from files that the user accepted, from the two
 // answers that the session holds (the corrected one must fail, the accepted one must pass), or,
 // with the least trust, from the words of a correction. Sessions without any of that are not

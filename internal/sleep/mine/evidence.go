@@ -10,7 +10,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/wording"
 )
 
-// evidence is what a session shows of how its tasks is expected.
+// evidence is what a session shows of the expected results of its tasks.
 type evidence struct {
 	t         *transcript.Transcript
 	corrected map[int]correction.Mark // by turn
@@ -238,7 +238,7 @@ func noVerdict(command string) string {
 
 const maxCommand = 2 << 10
 
-// toldNames are the names by which a check of the kind command is given what is expected.
+// toldNames are the names by which a check of the kind command gets what is expected.
 var toldNames = newPattern(`\b(GOLD|TASK|CONFIG_DIR|OUTPUT)\b`)
 
 // looks are programs that only look, move around or copy.

@@ -38,7 +38,7 @@ const (
 // maxExamples is how many examples of a reason are kept.
 const maxExamples = 3
 
-// funnel counts what happens to sessions and of tasks.
+// funnel counts what happens to sessions and tasks.
 type funnel struct{ result.MineFunnel }
 
 func (f *funnel) leave(why draft.Reason, t *transcript.Transcript, detail string) {

@@ -43,7 +43,7 @@ type Files interface {
 	Accepted(ctx context.Context, t transcript.Transcript, turn int) (map[string]string, error)
 }
 
-// Mined is the result of sessions.
+// Mined is the result of mining sessions.
 type Mined struct {
 	Tasks  []wish.Task // in the order of the sessions; each has not been reviewed
 	Funnel result.MineFunnel
@@ -183,7 +183,7 @@ func (m *miner) session(ctx context.Context, e *evidence, reply string) error {
 		m.funnel.leave(NothingProposed, e.t, "")
 		return nil
 	}
-	// What needs a workspace or a judge is read here, and refused by the one who has none.
+	// What needs a workspace or a judge is read here, and refused later by callers that have none.
 	rules, err := draft.NewRules(check.Options{Workspace: true, Judge: true})
 	if err != nil {
 		return fmt.Errorf("mine: %w", err)

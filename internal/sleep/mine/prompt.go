@@ -184,7 +184,7 @@ func middleOut(text string, limit int) string {
 	return strings.ToValidUTF8(text[:half], "") + fmt.Sprintf(" [%d bytes are left out here] ", len(text)-2*half) + strings.ToValidUTF8(text[len(text)-half:], "")
 }
 
-// encode writes compact JSON in which text is as it is.
+// encode writes compact JSON that leaves text as it is.
 func encode(v any) (json.RawMessage, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)

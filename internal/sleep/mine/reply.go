@@ -62,7 +62,7 @@ type proposal struct {
 }
 
 // readReply reads what a call brought. The error says why the reply is of no use; what is wrong
-// with a single task is in its proposal. Every text is cleaned first.
+// with a single task is noted in its proposal. Every text is cleaned first.
 func readReply(text string, clean transcript.Cleaner) ([]proposal, error) {
 	reply, err := objectWith(text, "tasks")
 	if err != nil {

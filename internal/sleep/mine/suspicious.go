@@ -166,7 +166,7 @@ func standsIn(text, name string, host bool) bool {
 	}
 }
 
-// How much of an instruction of others is a repetition: that many words in a row, or that share.
+// How much of an instruction of others is a repetition: this many words in a row, or that share.
 const (
 	repeatedWords = 5
 	repeatedShare = 0.6
@@ -222,7 +222,7 @@ var common5 = set(stems(`answer answers reply text word words write writes writt
 	message response`)...)
 
 // echoes returns the instruction of somebody else in which a short text, such as the value of a
-// check, is as a whole.
+// check, occurs as a whole.
 func (u UserWords) echoes(literal string) (string, bool) {
 	words := draft.Words(literal)
 	if len(words) == 0 || len(words) == 1 && len([]rune(words[0])) < 4 || draft.Holds(u.text, literal) {

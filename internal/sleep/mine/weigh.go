@@ -189,7 +189,7 @@ func (w *weighing) material(asked []int, prompt string) string {
 	return text
 }
 
-// outcome decides according to what a task is judged, the strongest evidence first.
+// outcome decides how a task is judged; it tries the strongest evidence first.
 func (w *weighing) outcome(ctx context.Context, d *draftedTask) (draft.Reason, string, error) {
 	found := w.byCommand(d)
 	if !found {

@@ -24,7 +24,7 @@ const (
 	bundleShare = 0.1
 	// bundleLevel is that of the interval of the bundle's difference.
 	bundleLevel = 0.95
-	// bundleRun is in the names of its runs.
+	// bundleRun is part of the names of its runs.
 	bundleRun = "-joint-"
 )
 
@@ -118,7 +118,7 @@ func (c *comparing) compare(ctx context.Context) error {
 	return c.judge()
 }
 
-// arms has the live bundle and the staged one answer tasks of a document, that often. The answers are fresh: none is taken
+// arms has the live bundle and the staged one answer tasks of a document, each as often as times says. The answers are fresh: none is taken
 // from another run.
 func (c *comparing) arms(ctx context.Context, j *job, what string, clusters []bank.Cluster, times int) (live, staged map[string][]trajectory.Outcome, err error) {
 	err = workshop{c.night}.runInWorkspaces(ctx, j, func() (err error) {
@@ -247,7 +247,7 @@ func countPassed(list []trajectory.Outcome) (p gate.Passed) {
 	return p
 }
 
-// judge says the result of the pairs. The bundle is worse if the losses outweigh the wins by the exact one-sided test at 5 %, the
+// judge evaluates the pairs. The bundle is worse if the losses outweigh the wins by the exact one-sided test at 5 %, the
 // mirror of what makes a document supported; or if a task that the live documents win is lost, as fresh answers confirm.
 func (c *comparing) judge() error {
 	differences, mirrored := make([]float64, len(c.pairs)), make([]gate.Pair, len(c.pairs))

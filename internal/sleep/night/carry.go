@@ -47,7 +47,7 @@ func (n trainer) carry(ctx context.Context, j *job) error {
 	return n.weigh(ctx, j, &c)
 }
 
-// exploratory reports whether a candidate can never be certified, since tasks that no one has reviewed are behind it. Its
+// exploratory reports whether a candidate can never be certified, since it rests on tasks that no one has reviewed. Its
 // pairs may be of such tasks too.
 func (n trainer) exploratory(c *bank.Candidate) bool { return c.Exploratory }
 

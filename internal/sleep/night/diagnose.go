@@ -20,7 +20,7 @@ const (
 	armProposed = "proposed"
 )
 
-// diagnose writes the result of each answer that the night has judged to decide by.
+// diagnose writes the result of each answer that the night has judged for its decisions.
 func (n *night) diagnose(jobs []job) error {
 	out := Diagnostics{Format: Format, Night: n.report.ID, Tasks: []DiagnosedTask{}, Errors: map[string]string{}, Raw: map[string]*string{}}
 	for i := range jobs {

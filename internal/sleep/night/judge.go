@@ -23,8 +23,8 @@ import (
 // the one that the user corrected and the one that was accepted.
 const (
 	triedPairs = 12 // at most, the tasks that count most first
-	// apartShare is the share of pairs in which the accepted answer has to score higher. The one who tosses a coin gets that far
-	// on 12 pairs in 7 of 100 nights, and who gives all the same score never.
+	// apartShare is the share of pairs in which the accepted answer has to score higher. Tossing a coin gets that far
+	// on 12 pairs in 7 of 100 nights, and giving all the same score never does.
 	apartShare = 0.75
 	// failedPairs is how many pairs are shown that a judge did not distinguish.
 	failedPairs = 3
@@ -101,7 +101,7 @@ func (n settler) findAnswers(t *bank.Task) (wrong, right string) {
 	return turns[corrected].Agent, turns[accepted].Agent
 }
 
-// tryJudge has the judge judge the pairs of a target. With one that cannot distinguish them the tasks that it would decide
+// tryJudge has the judge judge the pairs of a target. If it cannot distinguish their answers, the tasks that it would decide
 // are left out.
 func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	plan, pairs, err := settler(n).planJudging(j)
@@ -126,7 +126,7 @@ func (n trainer) tryJudge(ctx context.Context, j *job) error {
 	return nil
 }
 
-// unresolvedText names pairs that were not distinguished.
+// unresolvedText names pairs whose answers were not distinguished.
 func unresolvedText(list []result.NightUnresolved) string {
 	texts := make([]string, len(list))
 	for i, a := range list {
@@ -222,7 +222,7 @@ func (n trainer) withoutJudge(j *job, reason, help string) (err error) {
 	return err
 }
 
-// unjudgedOutcome says of a target without a usable judge its result: the result of the others, if there were any to
+// unjudgedOutcome sets the outcome of a target without a usable judge: it is that of the other tasks, if there were any to
 // work on.
 func (n trainer) unjudgedOutcome(j *job) {
 	if j.unjudged == "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// partRun is in the names of runs that measure a part of a proposal, before its number and digest.
+// partRun is part of the names of runs that measure a part of a proposal, before its number and digest.
 const partRun = "-part-"
 
 // Part is the result of a part of a proposal that was measured by itself.

@@ -59,11 +59,11 @@ type Options struct {
 	Found func(tasks []wish.Task) (rest []wish.Task, err error)
 	// Command is the command line that continues the night; "": that of every night.
 	Command string
-	// Adopted are the adoptions of a document that are, the newest last, for what it holds now. Nil: nothing was adopted.
+	// Adopted are the adoptions of a document that were not taken back, the newest last, for what it holds now. Nil: nothing was adopted.
 	Adopted func(target, live string) ([]Standing, error)
 	// With are options of every run, such as clients of models.
 	With []skillopt.Option
-	// Again reads a kept session again from its store, with what files held. false: the store does not have it any
+	// Again rereads a kept session from its store, with what files held. false: the store does not have it any
 	// more as it is kept. Nil: no store can be read.
 	Again func(ctx context.Context, s bank.Session) (transcript.Transcript, bool, error)
 	// Env reads the environment for git, by which the files of commits are read. Nil: it is empty.
@@ -100,8 +100,8 @@ type night struct {
 	served   []string                // models that answered in the nights before; none: not known
 }
 
-// Run carries a night out, or continues with the one of the project that was not over. It returns what is known also
-// next to an error. A night without gain is no error.
+// Run carries a night out, or continues the one of the project that was not over. It returns what is known,
+// also together with an error. A night without gain is no error.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	n := newNight(o)
 	err := checkConfinement(n.Config, n.Places.Home)
@@ -140,12 +140,12 @@ func newNight(o Options) *night {
 	return n
 }
 
-// goesOn reports whether the same command is to continue with the night.
+// goesOn reports whether the same command is to continue the night.
 func (n *night) goesOn() bool {
 	return slices.ContainsFunc(n.report.Targets, func(t Target) bool { return ends(t.Outcome) && t.Outcome != ModelUnhealthy })
 }
 
-// begin finds the night that continues, or begins one.
+// begin finds the night that is to be continued, or begins one.
 func (n *night) begin(ctx context.Context) error {
 	nights, err := n.Bank.Nights(ctx, n.Project)
 	if err != nil {
@@ -202,7 +202,7 @@ func (n *night) blank(now, since time.Time) *Report {
 func hasWorked(data json.RawMessage) bool {
 	var r Report
 	if json.Unmarshal(data, &r) != nil {
-		return true // it is given where that night is shown
+		return true // the damage is reported where that night is shown
 	}
 	return len(r.Targets)+len(r.Skipped) == 0 && r.Mined.Sessions > 0 || slices.ContainsFunc(r.Targets, func(t Target) bool { return !ends(t.Outcome) && t.Outcome != Refused && t.Outcome != "" })
 }
@@ -296,7 +296,7 @@ func (n *night) work(ctx context.Context) error {
 	n.report.Agreed = true
 	n.holdForBundle(jobs)
 	for i := range jobs {
-		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide according to what it has
+		if late := n.purse.late(); late != "" { // a run of no time might end before it is stopped, and decide with what it has
 			jobs[i].out.Outcome, jobs[i].out.Reason, jobs[i].out.Help = Budget, late, n.Command
 		} else {
 			workshop{n}.replay(ctx, jobs, i)

@@ -9,7 +9,7 @@ import (
 )
 
 // Mine does the first part of a night alone: sessions become tasks of the bank. The night stays open, and the next
-// Run continues with it. Its report has what was mined. Where there is nothing to mine, no night is begun.
+// Run continues it. Its report has what was mined. Where there is nothing to mine, no night is begun.
 func Mine(ctx context.Context, o Options) (*Report, error) {
 	o.DryRun = true
 	n := newNight(o)

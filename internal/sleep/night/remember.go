@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/result"
 )
 
-// rememberedNights is from how many earlier nights the optimizer is given what was tried in vain.
+// rememberedNights is the number of earlier nights of which the optimizer learns what was tried in vain.
 const rememberedNights = 10
 
 // maxRejected is how many entries a memory has at most.
@@ -35,7 +35,7 @@ func (n trainer) memoryOptions(ctx context.Context, j *job) ([]skillopt.Option, 
 		seen++
 		var r Report
 		if err := json.Unmarshal(row.Data, &r); err != nil {
-			continue // it is given where that night is shown
+			continue // the damage is reported where that night is shown
 		}
 		for i := range r.Targets {
 			t := &r.Targets[i]

@@ -71,7 +71,7 @@ func (n settler) readRules(ctx context.Context, doc target.Target) (map[string]g
 	out := map[string]grounded{}
 	for _, row := range nights {
 		var r Report
-		if row.ID == n.report.ID || json.Unmarshal(row.Data, &r) != nil { // a damaged one is given where it is shown
+		if row.ID == n.report.ID || json.Unmarshal(row.Data, &r) != nil { // a damaged one is reported where it is shown
 			continue
 		}
 		for _, t := range r.Targets {

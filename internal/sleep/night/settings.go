@@ -80,7 +80,7 @@ func (n *night) set(key string) bool {
 func (n trainer) pairs(ctx context.Context, j *job, staged skill.Skill, fresh []bank.Cluster) (*Look, []result.TaskDifference, error) {
 	cfg := n.targetSettings(j)
 	cfg.Gate.Metric = "hard"
-	if cfg.Agent.Name != "" { // of what is carried nothing is known next to texts that were never adopted
+	if cfg.Agent.Name != "" { // nothing is known of carried texts together with texts that were never adopted
 		cfg.Agent.Documents = over(n.Config.Agent.Documents, j.others.live, j.doc)
 	}
 	name := n.report.ID + "-" + slug(j.doc.ID()) + "-continued"

@@ -24,7 +24,7 @@ const sinceLevel = 0.05
 // mostSince is how many tasks a night asks for the evidence of an adoption: the newest.
 const mostSince = 24
 
-// mostStanding is how many adoptions of a document a night continues with: the newest.
+// mostStanding is how many adoptions of a document a night gathers evidence for: the newest.
 const mostStanding = 3
 
 // Standing is an adoption of a document that was not taken back.
@@ -63,7 +63,7 @@ func (n hindsight) measureAdoptions(ctx context.Context, j *job) error {
 	return nil
 }
 
-// sinceOne continues with one adoption.
+// sinceOne continues the evidence for one adoption.
 func (n hindsight) sinceOne(ctx context.Context, j *job, s Standing, rows []bank.Candidate) (err error) {
 	out := Adopted{Number: s.Number, Target: j.doc.ID(), Night: s.Night, Verdict: result.AdoptedOpen, Needs: 1 / sinceLevel}
 	switch {

@@ -289,7 +289,7 @@ func writeFile(dir, name string, data []byte) error {
 	return disk.WriteIn(root, name, data, 0o600)
 }
 
-// readFile reads a file of a night or of a run of it. No one is waited for: it lies on the disk.
+// readFile reads a file of a night or of a run of it. It waits for no one: the file is on the disk.
 func readFile(dir, name string) ([]byte, error) {
 	return disk.ReadOwn(context.Background(), dir, name, maxFile)
 }

@@ -3,7 +3,7 @@
 // `skillopt sleep harvest --show-outbound` prints. There is no other way from what is kept to
 // a prompt.
 //
-// A session is reported by lines of JSON: first the session, then each turn that counts. Names of
+// A session is written as lines of JSON: first the session, then each turn that counts. Names of
 // folders, of the user, of branches and of sessions, and times, are not in it; of files, only
 // those that lie in the project. Commands are in it word for word, but for the project's folder, which
 // is $PROJECT there; one that is not word for word says so. Secrets are taken out again, since the profile may know

@@ -76,7 +76,7 @@ func head(ctx context.Context, folder string) string {
 }
 
 // gitDir finds the folder of the repository of dir: .git, or what a file .git names, as in a
-// working tree next to the main one.
+// linked working tree.
 func gitDir(ctx context.Context, dir string) (string, bool) {
 	for range maxUp {
 		at := filepath.Join(dir, ".git")
@@ -117,8 +117,8 @@ type place struct {
 	told bool
 }
 
-// follow reads the log up to a time. Of the branch the last change before reports where it led
-// to; without one, the first change after reports where it came from.
+// follow reads the log up to a time. The last change of branch before that time shows where it led
+// to; without one, the first change after that time shows where it came from.
 func follow(r io.Reader, at time.Time) (now place, found bool, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)

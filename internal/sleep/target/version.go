@@ -7,7 +7,7 @@ import (
 )
 
 // compareVersions orders versions by their numbers; a release comes after what was before it, and a name that is no
-// version before all. What is behind a plus sign counts only between versions that are equal else.
+// version before all. What follows a plus sign counts only between versions that are equal otherwise.
 func compareVersions(a, b string) int {
 	x, y := parseVersion(a), parseVersion(b)
 	for i := range max(len(x.numbers), len(y.numbers)) {
@@ -18,7 +18,7 @@ func compareVersions(a, b string) int {
 	return cmp.Or(cmp.Compare(len(x.numbers), len(y.numbers)), cmp.Compare(x.after(), y.after()), compareBefore(x.pre, y.pre), cmp.Compare(a, b))
 }
 
-// compareBefore orders what is behind the numbers of two versions before a release, such as beta.2 and beta.10: part
+// compareBefore orders what follows the numbers of two versions before a release, such as beta.2 and beta.10: part
 // by part, numbers as numbers and before words.
 func compareBefore(a, b string) int {
 	x, y := strings.Split(a, "."), strings.Split(b, ".")

@@ -22,7 +22,7 @@ func (c cron) read(ctx context.Context) ([]byte, error) {
 	return tab, err
 }
 
-// replace puts a crontab instead of one that was read, unless that has changed since, and
+// replace writes a crontab over the one that was read, unless that has changed since, and
 // looks whether it is there.
 func (c cron) replace(ctx context.Context, before, after []byte) error {
 	now, err := c.read(ctx)

@@ -73,7 +73,7 @@ func blocks(tab []byte) ([]block, error) {
 	return out, nil
 }
 
-// withBlock puts a block into a crontab, instead of the one with its id. All other lines stay
+// withBlock puts a block into a crontab, where it replaces the one with its id. All other lines stay
 // byte for byte; a last line without an end gets one, since cron needs it.
 func withBlock(tab []byte, id, text string) ([]byte, error) {
 	list, err := blocks(tab)

@@ -73,7 +73,7 @@ func (e *InputError) Error() string { return e.What + ": " + e.Why }
 // ErrorKind says whose business the error is.
 func (*InputError) ErrorKind() string { return string(fault.BadInput) }
 
-// ForeignError says that something is instead of an entry that was not written here, or
+// ForeignError says that the place of an entry holds something that was not written here, or
 // was changed since. It was left as it is.
 type ForeignError struct{ Where, What, Help string }
 
@@ -113,7 +113,7 @@ func (e Entry) check(system string) error {
 	return nil
 }
 
-// plain refuses what is in no line: line breaks, NUL and other characters that steer, and
+// plain refuses what a line cannot hold: line breaks, NUL and other characters that steer, and
 // what is not UTF-8.
 func plain(what, text string) error {
 	why := ""

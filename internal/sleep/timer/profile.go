@@ -25,7 +25,7 @@ type Profile struct {
 	ID      string            `json:"id"`
 	Kind    Kind              `json:"kind"`
 	At      At                `json:"at"`
-	Written time.Time         `json:"written"` // what was due before is no one's
+	Written time.Time         `json:"written"` // what was due before does not count
 	Program string            `json:"program"`
 	Profile string            `json:"profile"` // that of the user, whose settings hold as they are when the entry is started
 	Folder  string            `json:"folder"`  // relative paths among the flags start from it
@@ -131,8 +131,8 @@ func (s State) Write(path string) error {
 	return disk.WriteFile(path, append(data, '\n'), 0o600)
 }
 
-// Shorten keeps the end of a log that has grown beyond what anybody reads. The one who adds to it goes
-// on adding at its end.
+// Shorten keeps the end of a log that has grown beyond what anybody reads. A process that adds to it keeps
+// adding at its end.
 func Shorten(path string, most, keep int64) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

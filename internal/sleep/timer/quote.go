@@ -20,7 +20,7 @@ func systemdWord(text string, program bool) string {
 }
 
 // cronWord writes a word of a command in a crontab: in single quotes for sh. Percent signs are a
-// line break for cron and are outside of them, behind a backslash: some versions of cron
+// line break for cron and are written outside of the quotes, after a backslash: some versions of cron
 // take it away, others leave it to sh.
 func cronWord(text string) string {
 	return `'` + strings.NewReplacer(`'`, `'\''`, `%`, `'\%'`).Replace(text) + `'`

@@ -59,8 +59,8 @@ func (t At) on(day time.Time) time.Time {
 }
 
 // Due returns the newest day whose time has passed and that is not done: "2026-11-26". since is
-// when the entry was written: what was due before is no one's. done is the newest day that was
-// carried out, "" if none was. "": nothing is due. Days are reported by the date alone, so that one
+// when the entry was written: what was due before does not count. done is the newest day that was
+// carried out, "" if none was. "": nothing is due. Days are distinguished by the date alone, so that one
 // is never carried out twice when clocks are put back; a day that is done and lies more than a
 // day ahead was noted by a clock that was wrong, and does not count.
 func (t At) Due(now, since time.Time, done string) string {

@@ -79,7 +79,7 @@ func head(text []byte) []byte {
 	for !utf8.RuneStart(text[n]) {
 		n--
 	}
-	const escape = len(`\u0000`) - 1 // the most of one that can be before the cut
+	const escape = len(`\u0000`) - 1 // the most of one that can precede the cut
 	if i := bytes.LastIndexByte(text[n-escape:n], '\\'); i >= 0 {
 		n += i - escape
 	}

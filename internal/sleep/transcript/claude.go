@@ -17,7 +17,7 @@ import (
 //
 // Of the user are records of type user with a text that are neither isMeta (what the program
 // put in, such as the body of a skill) nor results of tools nor isSidechain (a helper's).
-// Headless sessions are reported by entrypoint and promptSource. isApiErrorMessage is a failure.
+// Headless sessions are recognized by entrypoint and promptSource. isApiErrorMessage is a failure.
 //
 // A person at a terminal (entrypoint cli, promptSource typed or queued, origin human) says
 // more than that, and otherwise: what is typed while the agent works is an attachment
@@ -28,7 +28,7 @@ import (
 // prompt that was taken back, by Esc before there was an answer or by /rewind, stays in the
 // file: the next one has a parent before it. "No response requested." of the model
 // <synthetic>, written by a resume, is no failure. And the first records of the agent may
-// are before the prompt that they answer: the file is begun late, and by several at once.
+// precede the prompt that they answer: the file is begun late, and by several at once.
 //
 // Tried on files of 2.1.197, of scripts and of a terminal.
 type Claude struct{}
@@ -96,7 +96,7 @@ const (
 	maxEarlyBytes = 8 << 20
 )
 
-// tooEarly reports whether a record of the agent is before the first prompt though it comes
+// tooEarly reports whether a record of the agent precedes the first prompt in the file though it belongs
 // after it. It is kept for later.
 func (x *claudeSession) tooEarly(rec gjson.Result, m claudeRecord) bool {
 	if x.begun > 0 || m.parent == "" || len(x.early) >= maxEarly || x.bytes+len(rec.Raw) > maxEarlyBytes {

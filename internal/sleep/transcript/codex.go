@@ -35,7 +35,7 @@ import (
 // file <name>_<id>, whose history_base says up to where the records of the earlier files count. A compaction repeats what was said and is
 // not read. Headless are the sources exec and mcp and the originators codex_exec and codex_sdk;
 // a source subagent, or a thread_source other than user, is a helper. task_complete.error and
-// the event error are failures; turn_aborted is an interruption. A skill at work is reported by
+// the event error are failures; turn_aborted is an interruption. A skill at work is recognized by
 // its body, which the program puts in where the user names it (skills.selected_skill_…), by a
 // part of the user's input of type skill, and by reading its SKILL.md.
 //
@@ -63,11 +63,11 @@ func (c Codex) Stores(ctx context.Context, p Places) ([]Store, error) {
 	return withSegments(onceByName(append(live, archived...))), errors.Join(err, err2)
 }
 
-// segment is the name of a file that continues with a session from before its end: the session's
+// segment is the name of a file that continues a session from before its end: the session's
 // id and its own.
 var segment = pattern.New(`([0-9a-f-]{36})_[0-9a-f-]{36}\.jsonl(\.zst)?$`)
 
-// withSegments gives the files of a session that was taken back those that continue with it: they
+// withSegments gives the files of a session that was taken back those that continue it: they
 // are written later, and say how much of the earlier ones still counts.
 func withSegments(stores []Store) []Store {
 	later := map[string][]string{}

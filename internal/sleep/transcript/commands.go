@@ -16,7 +16,7 @@ const (
 	MaxCommands = 200     // a turn: the first are kept
 )
 
-// Command says that a call runs a command. With what code it ended is reported by Exit; what is never
+// Command says that a call runs a command. Exit reports the code that it ended with; what is never
 // reported did end, with a code that is not known.
 func (b *Builder) Command(id, text string) {
 	if b.turn == nil || strings.TrimSpace(text) == "" || len(b.turn.Commands) >= MaxCommands {

@@ -88,7 +88,7 @@ type copilotEvents struct {
 	turnOf map[string]string      // event -> the user's message that it came after; "" before the first
 	turn   string                 // id of the user's message that is in progress
 	typed  bool                   // a terminal wrote the events
-	helper bool                   // the session continues for another one
+	helper bool                   // the session works for another one
 }
 
 type copilotCall struct {

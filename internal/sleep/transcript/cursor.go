@@ -20,7 +20,7 @@ import (
 // holds tokens too) nor store.db of the command line are read, and of a session that ran in the
 // editor alone some versions write no more than the ends of its turns.
 //
-// Of the user is what is in <user_query>; a text of a user's record without it is the
+// The user's words are what is in <user_query>; a text of a user's record without it is the
 // program's where the session has the tag elsewhere, or where it begins with a tag that only
 // the program writes. A turn that ended with status error failed, aborted was interrupted.
 // Neither results of tools nor ids are there: whether a tool succeeded is not known. A time is
@@ -29,7 +29,7 @@ import (
 // The project is that of chats/*/<session>/meta.json, or of .workspace-trusted in its folder;
 // without both the one of the paths that tools were given whose name the folder has, and without
 // such a path the only folder of that name that is asked for or is on the disk. Helpers
-// are reported by subagents/ in their path and by isSubagent in meta.json.
+// are recognized by subagents/ in their path and by isSubagent in meta.json.
 //
 // Not tried on a real store: written from public descriptions of versions to 2026.10.
 type Cursor struct{}

@@ -31,10 +31,10 @@ const maxCopies = 5
 // and in a database without a log keep the agent from committing.
 //
 // A database without tables, as an agent has it that is just being started for the first time,
-// is not passed on: it has no sessions.
+// is not given to use: it has no sessions.
 //
-// A copy counts only if nothing was moved from the log into the file, and no log was begun
-// again, while it was made.
+// A copy counts only if, while it was made, nothing was moved from the log into the file and no new
+// log was begun.
 func (r *Reading) database(ctx context.Context, s Store, use func(*sql.DB) error) (err error) {
 	dir, err := os.MkdirTemp(r.Temp, "copy-")
 	if err != nil {

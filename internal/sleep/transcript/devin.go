@@ -41,7 +41,7 @@ const devinKnown = "Devin CLI 3000 (schema 16 and 17)"
 // Name implements Source.
 func (Devin) Name() string { return "devin" }
 
-// Stores implements Source: all of a folder is one store, because its files report each other.
+// Stores implements Source: all of a folder is one store, because its files refer to each other.
 // Its note are the folders of Devin's editor, one a line.
 func (d Devin) Stores(ctx context.Context, p Places) ([]Store, error) {
 	roots := []string{filepath.Join(p.data(), "devin", "cli")}

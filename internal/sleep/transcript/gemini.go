@@ -21,12 +21,12 @@ import (
 
 // Gemini reads the sessions of Gemini CLI: tmp/<project>/chats/session-<time>-<id>.jsonl below
 // ~/.gemini (GEMINI_CLI_HOME names another home folder), and the .json files of versions
-// before that, which are one object. Which folder a project is is in .project_root next to
+// before that, which are one object. The folder of a project is named in .project_root next to
 // chats, or in projects.json; older folders are named by the digest of the project's path.
 //
 // A file is a log of operations: a message with a known id replaces it, $rewindTo takes back,
 // and $set of messages is what the model is shown from then on. That says nothing of what was
-// said: what it leaves out was said all the same, and a message of a user that is nowhere
+// said: what it leaves out was said all the same, and a message of a user that is found nowhere
 // else was made by the program, as <session_context> and summaries are.
 //
 // The log does not say whether a person was there. Messages of type info, warning and error
@@ -35,7 +35,7 @@ import (
 // is headless. Files of helpers, below chats/<session>, are not read. A message of type error
 // is a failure; so is a prompt that the program takes out of what the model is shown before
 // there is an answer, which is all that a headless run leaves of one.
-// Skills are reported by the tool activate_skill.
+// Skills are recognized by the tool activate_skill.
 //
 // The program deletes sessions when it starts (general.sessionRetention): those that are old, and
 // those in which it finds nothing to resume. In 2 of 7 drives of 0.61.0 that was a session of two
@@ -475,7 +475,7 @@ func geminiWords(rec gjson.Result) string {
 	content, typed := rec.Get("content"), rec.Get("displayContent")
 	text := geminiText(content, false)
 	if typed.Exists() {
-		if text == "Please continue." { // the program's own, with the words before next to it
+		if text == "Please continue." { // the program's own; the words before are kept with it
 			return ""
 		}
 		text = geminiText(typed, false)

@@ -19,14 +19,14 @@ const (
 	maxOneLine = 1900      // bytes of a line: agents cut those of 2,000 characters
 )
 
-// held is what a session reports a file before its first write to it.
+// held is what a session says about a file before its first write to it.
 type held struct {
 	wrote   bool             // a tool has written it: what it holds from then on shows nothing
 	unknown bool             // some of what was shown is not kept
 	lines   map[uint32]int32 // digest -> the turn that has it last
 }
 
-// ledger is what a session reports its files.
+// ledger is what a session says about its files.
 type ledger struct {
 	held  map[string]*held // by file, named as it is kept
 	lined int              // of them with lines
@@ -41,8 +41,8 @@ type look struct {
 	cut  bool // the record is too long to be read whole
 }
 
-// Look says that a call reads a file, and in which form it shows it. The result of it is reported by
-// Output, unless the call failed. raw is the id of the call as the store has it.
+// Look says that a call reads a file, and in which form it shows it. Output reports the result,
+// unless the call failed. raw is the id of the call as the store has it.
 func (b *Builder) Look(id, raw, file string, form form) {
 	if b.turn == nil || file == "" || id == "" {
 		return

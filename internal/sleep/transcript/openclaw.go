@@ -28,7 +28,7 @@ import (
 // external_user. What the program puts before and behind the words that came over a channel is
 // taken off, and its own prompts (a new session, a heartbeat) are left out, by their beginnings:
 // older versions mark them in no other way. Sessions of helpers, of schedules and of hooks are
-// reported by the key and by how the session was made; groups count as headless, because what is
+// recognized by the key and by how the session was made; groups count as headless, because what is
 // said in them is not the user's alone. An answer with stopReason error failed, with aborted
 // was interrupted; copies of it for a channel (delivery-mirror) are left out.
 //
@@ -40,7 +40,7 @@ const openClawKnown = "OpenClaw 2026.7.2 to 2026.10"
 // Name implements Source.
 func (OpenClaw) Name() string { return "openclaw" }
 
-// Stores implements Source. What keys report a session is its note.
+// Stores implements Source. What keys say about a session is its note.
 func (o OpenClaw) Stores(ctx context.Context, p Places) ([]Store, error) {
 	roots := []string{p.root(o.Name(), "OPENCLAW_STATE_DIR", ".openclaw")}
 	if p.Given[o.Name()] == "" && p.Env("OPENCLAW_STATE_DIR") == "" {
@@ -84,7 +84,7 @@ func (o OpenClaw) findStores(ctx context.Context, dir string) ([]Store, error) {
 	return out, err
 }
 
-// openClawArchive is how the file of a session that was begun again ends.
+// openClawArchive matches the end of the file name of a session that was restarted.
 var openClawArchive = pattern.New(`\.jsonl\.reset\.[0-9TZ.:-]+$`)
 
 // openClawFile takes the files of sessions: neither copies made before a compaction nor records
@@ -110,7 +110,7 @@ func openClawKeys(index gjson.Result) map[string]Origin {
 	return out
 }
 
-// openClawOrigin reports who drives a session by its key and by how it was made.
+// openClawOrigin finds who drives a session from its key and from how it was made.
 func openClawOrigin(key, via string) Origin {
 	switch via {
 	case "spawn":
@@ -143,7 +143,7 @@ func (o OpenClaw) Read(ctx context.Context, s Store, r *Reading) error {
 	return openClawTwice(b, r, s.Path(), func(each openClawEach) error {
 		return r.lines(ctx, s, printed, each)
 	}, func(each openClawEach) error {
-		again := &Reading{} // what is wrong with lines is reported by now
+		again := &Reading{} // what is wrong with lines was reported already
 		err := again.lines(ctx, s, printed, each)
 		r.Bytes += again.Bytes
 		return err
@@ -195,7 +195,7 @@ func openClawHeader(b *Builder, rec gjson.Result) {
 	b.Project(absolute(rec.Get("cwd").Str))
 }
 
-// openClawTree is which entry continues after which.
+// openClawTree is which entry follows which.
 type openClawTree struct {
 	at      map[string]int // id -> index
 	numbers []int          // of lines
@@ -223,7 +223,7 @@ func openClawPlace(rec gjson.Result) (kind string, id, parent gjson.Result) {
 	return kind, id, parent
 }
 
-// add adds the entry with a number. An entry without the member parentId continues after the one
+// add adds the entry with a number. An entry without the member parentId follows the one
 // before it.
 func (t *openClawTree) add(n int, id, parent gjson.Result) {
 	up := -1
@@ -233,7 +233,7 @@ func (t *openClawTree) add(n int, id, parent gjson.Result) {
 	case parent.Type == gjson.String:
 		i, known := t.at[parent.Str]
 		last := len(t.numbers) - 1
-		if !known && last >= 0 && n > t.numbers[last]+1 { // what was between could not be read
+		if !known && last >= 0 && n > t.numbers[last]+1 { // the lines between could not be read
 			i, known = last, true
 		}
 		if !known {
@@ -255,7 +255,7 @@ func (t *openClawTree) add(n int, id, parent gjson.Result) {
 // active returns the numbers of the entries from the first one to the last.
 func (t *openClawTree) active() (map[int]bool, error) {
 	out := map[int]bool{}
-	for i := len(t.numbers) - 1; i >= 0; i = t.parents[i] { // parents are before
+	for i := len(t.numbers) - 1; i >= 0; i = t.parents[i] { // parents precede their children
 		out[t.numbers[i]] = true
 	}
 	return out, t.err
@@ -431,7 +431,7 @@ func (o OpenClaw) session(ctx context.Context, s Store, r *Reading, db *sql.DB, 
 		func(each openClawEach) error { return o.events(ctx, s, nil, db, id, each) })
 }
 
-// events hands the records of a session to each, in order. What is none is asked to r, if there
+// events hands the records of a session to each, in order. What is no record is reported to r, if there
 // is one, and left out.
 func (OpenClaw) events(ctx context.Context, s Store, r *Reading, db *sql.DB, id string, each func(int, gjson.Result) error) error {
 	rows, err := db.QueryContext(ctx, "SELECT seq, event_json FROM transcript_events WHERE session_id = ? AND length(event_json) <= ? ORDER BY seq", id, MaxLine)

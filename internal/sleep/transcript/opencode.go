@@ -33,7 +33,7 @@ import (
 // which puts a prompt of several words in quotes; those are taken off. What a session has
 // reverted is left out. A forked session holds copies of messages under other ids, with the
 // time of the first: they are given the ids of the first. A message with an error is a failure,
-// one that was aborted is an interruption. Skills are reported by the tool skill.
+// one that was aborted is an interruption. Skills are recognized by the tool skill.
 //
 // A session with a message or a part that is no JSON object is named and left out.
 //

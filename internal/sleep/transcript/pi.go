@@ -19,7 +19,7 @@ import (
 //
 // The first record is the session. In versions 2 and 3 of the format the others are a tree by
 // id and parentId, the last one is the active leaf: what does not lead to it is not read. In
-// version 1, or without a version, they are a list. A record that is damaged, is twice, or
+// version 1, or without a version, they are a list. A record that is damaged, occurs twice, or
 // names a parent that does not come before it could move the leaf: such a session is named and
 // left out as a whole. A fork copies records with their times: a message keeps its id in it.
 //
@@ -275,7 +275,7 @@ func (x *piSession) user(rec, m gjson.Result) {
 	if instant(at).IsZero() {
 		at = m.Get("timestamp")
 	}
-	// The ids of records are short and made again when pi brings an old file to its newest
+	// The ids of records are short, and pi makes new ones when it brings an old file to its newest
 	// format; the times are kept, in forks too.
 	id := digest("pi", at.String(), m.Get("timestamp").Raw, strconv.Itoa(len(text)))
 	if x.times[id]++; x.times[id] > 1 {

@@ -19,14 +19,14 @@ import (
 // another holds that one's records under the same ids.
 //
 // Of the user are records of type user without a subtype, with that of words said while the agent
-// works, or with provenance real_user. Files that a message refers to be behind its words
+// works, or with provenance real_user. Files that a message refers to follow its words
 // and are left out; at_command, slash_command and prompts of timers are no words. Where the
 // record keeps what was typed (displayText) it is taken.
 //
 // The records do not say whether a person was there: tmp/*/logs.json
 // names the sessions in which somebody typed, and prompts that came over the program's daemon
 // have a daemonPromptId. A session with neither, or of a surface that begins with sdk, is
-// headless. qwen-code.api_error is a failure unless an answer follows. Skills are reported by the
+// headless. qwen-code.api_error is a failure unless an answer follows. Skills are recognized by the
 // tool skill. Helpers' records (isSidechain, agentId), and requests that telemetry gives a
 // subagent_name, are left out; a session with a parent_session is a helper's.
 //

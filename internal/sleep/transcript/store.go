@@ -19,9 +19,9 @@ type Source interface {
 	// Name is the source's name, such as claude: lower case, fixed for ever.
 	Name() string
 	// Stores finds the stores. A folder that is not there has none; one that cannot be
-	// listed is an error next to what was found elsewhere.
+	// listed is an error, returned together with what was found elsewhere.
 	Stores(ctx context.Context, places Places) ([]Store, error)
-	// Read hands the sessions of a store to r. What is wrong with a part of it is asked to r
+	// Read hands the sessions of a store to r. What is wrong with a part of it is reported to r
 	// and left out; the error is about the store as a whole.
 	Read(ctx context.Context, s Store, r *Reading) error
 }
@@ -137,7 +137,7 @@ func led(root, dir string) (string, string, error) {
 	return filepath.Dir(to), filepath.Base(to), nil
 }
 
-// Mark reports whether a store is as it was when it was read.
+// Mark shows whether a store is as it was when it was read.
 type Mark struct {
 	Size  int64  `json:"size"` // bytes, of the file and of those next to it
 	Inode uint64 `json:"inode"`
@@ -250,7 +250,7 @@ func (r *Reading) wantsSession(b *Builder) bool {
 	return r.Wanted == nil || b.t.Project == "" || r.Wanted(b.t.Project)
 }
 
-// Done ends a transcript and hands it over, unless no one wants it or the user said nothing.
+// Done ends a transcript and passes it on, unless no one wants it or the user said nothing.
 func (r *Reading) Done(b *Builder) error {
 	t := b.transcript()
 	switch {

@@ -79,7 +79,7 @@ func (v VSCode) findStores(ctx context.Context, dir string) ([]Store, error) {
 			log[s.Name] = path.Ext(s.Name) == ".jsonl"
 		}
 		for _, s := range found {
-			if s.Note = project; !log[s.Name+"l"] { // the log is what the program continues with
+			if s.Note = project; !log[s.Name+"l"] { // the program continues the log
 				out = append(out, s)
 			}
 		}

@@ -1,5 +1,5 @@
 // Package wish has what is known of a task that somebody's session has shown: what was asked,
-// according to what it is known what is expected, and what its workspace is made of. A wish is
+// how it is known what is expected, and what its workspace is made of. A wish is
 // what a user wanted, in whatever words: the same input and the same expected outcome.
 //
 // It is data, and knows nothing about models, stores of sessions, the bank or nights.
@@ -11,7 +11,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/task"
 )
 
-// Trust says according to what it is known what is expected.
+// Trust says how it is known what is expected.
 type Trust string
 
 // The kinds of trust, the strongest first.

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-f4525e22/skillopt/internal/tree"
 )
 
-// Touched is what a session reports the files that a task of it needs.
+// Touched is what a session says about the files that a task of it needs.
 type Touched struct {
 	Before []string            // that the session had changed before the task: what it reads of them later is not reported
 	Read   []string            // that it read, before it changed them
