@@ -105,7 +105,7 @@ func (n *node) goldDoubt(t task.Task, o Options) (doubts []string, err error) {
 		if v.pass || gold == "" {
 			continue // empty gold is reported elsewhere
 		}
-		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: mend the check or the gold", quote(gold), n.name, v.reason)
+		text := fmt.Sprintf("its own gold %s does not pass %s: %s; a right answer would score 0: fix the check or the gold", quote(gold), n.name, v.reason)
 		if answer != strings.TrimSpace(gold) {
 			text += fmt.Sprintf(" (tasks.extract would take %s of it)", quote(answer))
 		}
@@ -128,7 +128,7 @@ func (p *program) thresholdDoubt(t task.Task, o Options) []string {
 	for _, gold := range t.Gold {
 		s, err := p.run(context.Background(), &subject{Evidence: Evidence{Answer: o.Extract.extractGold(gold)}, task: t, dry: true}, "check", o)
 		if err == nil && s.Hard < 1 {
-			doubts = append(doubts, fmt.Sprintf("its own gold %s does not pass: %s; lower tasks.threshold or mend the checks", quote(gold), s.Reason))
+			doubts = append(doubts, fmt.Sprintf("its own gold %s does not pass: %s; lower tasks.threshold or fix the checks", quote(gold), s.Reason))
 		}
 	}
 	return doubts

@@ -58,7 +58,7 @@ type Tasks struct {
 	Columns  map[string]string `key:"columns" doc:"tables alone: the column that a field of the tasks is read from, by field, such as {prompt: Question, gold: Answer, id: No.}; other columns are fields of their own names" untrusted:"yes"`
 	Prompt   string            `key:"prompt" doc:"template of what the target is asked, over the fields of a task, where tasks come as data without a prompt; absent: the task's prompt" untrusted:"yes"`
 	System   string            `key:"system" doc:"template of the system message over the fields of a task and {{skill}}, to train with the message that is in use elsewhere; absent: the built-in one" untrusted:"yes"`
-	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark behind it; absent: all behind it" enum:",marked" untrusted:"yes"`
+	Pictures string            `key:"pictures" doc:"marked: the target is shown the pictures of a task where its prompt has {image#1} and so on, and those without a mark after it; absent: all behind it" enum:",marked" untrusted:"yes"`
 	Pages    Pages             `key:"pages"`
 	Extract  any               `key:"extract" doc:"where the answer is in replies that say more than it: last_line, all, boxed, choice, tag:NAME, {tag|regex|json_path: ...}, or a list of these" untrusted:"yes"`
 	Checks   []any             `key:"checks" doc:"how an answer is scored; absent: equals gold, with token F1 as the soft score" untrusted:"yes"`
@@ -264,7 +264,7 @@ type Edits struct {
 	Files       []string `key:"files" doc:"the files of the skill that edits may change, or the optimizer may write again: SKILL.md and patterns such as references/*.md (* ? [...] within a name, ** for folders); texts of at most 256 KB; scripts and other programs by name alone, with edits.verify; absent: SKILL.md alone" untrusted:"yes"`
 	NewFiles    int      `key:"new_files" doc:"how many files edits may add where a pattern of edits.files allows them" min:"0" max:"64" untrusted:"yes"`
 	Description bool     `key:"description" doc:"edits may replace the description in the front matter, which alone decides whether an agent loads the skill; it needs trigger tasks (docs/tasks.md): a candidate whose description loads the skill on fewer prompts that should load it, or on more that should not, is not accepted with it; with trigger tasks alone their balanced rate is the metric" untrusted:"yes"`
-	Tidy        bool     `key:"tidy" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes behind the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines" untrusted:"yes"`
+	Tidy        bool     `key:"tidy" doc:"edits are fitted into Markdown: list items join their list, blocks are parted by one blank line, an insert goes after the whole paragraph or item, and what is taken out leaves no second blank line; false: edits are put where they say, between blank lines" untrusted:"yes"`
 	Region      string   `key:"region" doc:"learned: what is between the lines <!-- SKILLOPT-SLEEP:LEARNED START --> and <!-- SKILLOPT-SLEEP:LEARNED END --> is all of the document that may change, in every mode; guidance and notes go there too; absent: the whole document" enum:",learned" untrusted:"yes"`
 	Verify      Verify   `key:"verify" doc:"a command that each candidate has to pass before it is judged"`
 }
@@ -371,8 +371,8 @@ type Sleep struct {
 	Tasks        int      `key:"tasks" doc:"new tasks of a document that a night works with at most: fewer cost less" min:"1" max:"300" class:"operational"`
 	Recall       int      `key:"recall" doc:"older tasks of a document that a night works with too, those most like the new ones: more keep old habits, fewer cost less" min:"0" max:"300" class:"operational"`
 	HalfLife     Age      `key:"half_life" doc:"the weight of a task halves whenever it was not seen again for so long; below a tenth it sleeps until it is; shorter where work changes often" min:"24h" class:"operational"`
-	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, behind reflect.guide; at most 4 KB with it" class:"operational"`
-	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if no task behind it is unreviewed; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational"`
+	Preferences  string   `key:"preferences" doc:"your wishes, for the analysts of nights, after reflect.guide; at most 4 KB with it" class:"operational"`
+	AutoAdopt    string   `key:"auto_adopt" doc:"certified: a night writes what it has certified into the documents by itself, if it rests on no unreviewed task; only the profile itself may say it, not --set, a file that it extends, or a profile in a project" enum:"off,certified" class:"operational"`
 	OwnLogin     bool     `key:"own_login" doc:"nights may use agents and seats with a login of their own; consent names them" class:"operational"`
 	OnBattery    bool     `key:"on_battery" doc:"nights that a timer starts are carried out on battery too; false: skipped, and said" class:"operational"`
 	Notify       []string `key:"notify" doc:"argv of a program that is started when a night is over, with counts and no text in its environment; absent: none" class:"operational"`

@@ -86,7 +86,7 @@ func TestQueueOutlivesServers(t *testing.T) {
 	_ = f.resp.Body.Close()
 
 	third, p := serve()
-	// On a busy machine the run has come to its end before the server is there.
+	// On a busy machine the run has ended before the server is there.
 	if e := p.queue(func([]queued) bool { return true })[0]; e.State == "waiting" || e.Error != "" {
 		t.Errorf("the first entry after the servers were killed: %+v", e)
 	}
@@ -206,7 +206,7 @@ func TestPageContinuesAndForks(t *testing.T) {
 	refused("/configs/link/start", "{}", http.StatusNotFound, "no config")
 	refused("/configs/nothing/start", "{}", http.StatusNotFound, "no config")
 	refused("/configs/%2e%2e/start", "{}", http.StatusNotFound, "")
-	refused("/runs/runs:small-1/resume", "{}", http.StatusConflict, "come to its end")
+	refused("/runs/runs:small-1/resume", "{}", http.StatusConflict, "the run has ended")
 	refused("/runs/runs:small-1/continue", `{"epochs": "some"}`, http.StatusBadRequest, "allowed are +N and N")
 	refused("/runs/runs:small-1/fork", `{"step": 99}`, http.StatusNotFound, "99")
 	refused("/queue/nothing/remove", "{}", http.StatusNotFound, "no entry")

@@ -119,7 +119,7 @@ func layHistory(t *testing.T, dir string, files map[string]string) {
 
 // nodeProject has functions, most of which were wrong.
 func nodeProject() map[string]string {
-	const most = 4 // that a commit mended
+	const most = 4 // that a commit fixed
 	files := map[string]string{"0/package.json": `{"name": "page", "version": "1.0.0", "scripts": {"test": "node --test"}}`, "0/CLAUDE.md": "# Rules\n"}
 	for n, body := range []string{"a + b", "a * b", "a - b", "a % b", "a - b * 2", "a * a - b"} {
 		file, test := fmt.Sprintf("lib/f%d.js", n), fmt.Sprintf("test/f%d.test.js", n)

@@ -101,7 +101,7 @@ func addTo(h io.Writer, root *os.Root, name string, rows bool) error {
 }
 
 // OfTheSystem reports whether an error is one of the disk or of permissions, which no change of the
-// input mends.
+// input fixes.
 func OfTheSystem(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, fs.ErrPermission)
 }

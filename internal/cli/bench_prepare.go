@@ -35,7 +35,7 @@ func benchPrepareCommand(a *app) *cobra.Command {
 pictures, config.yaml, SKILL.md, and source.json with the sha256 of every row and file.
 The rows are those that bench fetch got, those of --from (the files as they are
 published, or the splits of SkillOpt), or with --fixture rows of our own with a
-simulated world. Nothing half made is left behind.
+simulated world. Nothing half made is left.
 
 ` + exitHelp,
 		Example: `  skillopt bench prepare searchqa --fixture --out try-it

@@ -28,7 +28,7 @@ a run, for a scripted model that is part of this program and costs nothing: it m
 load a skill, run a command, write a file and count its tokens rightly. What it has
 shown is kept in your cache folder until agent, model, config or this program change;
 --fresh shows it again. Somebody who answers by hand is not asked. Each row that fails says
-how to mend it, and the first of them decides the exit code.
+how to fix it, and the first of them decides the exit code.
 
 Three tasks that training may look at, none of the test split, are put through prompt,
 model or environment, extraction and checks, and shown with what was asked, replied,
@@ -154,7 +154,7 @@ func writeExamination(out printer, r result.Examination) {
 		}
 		text := row.Detail
 		if row.Fix != "" {
-			text += "\nto mend: " + row.Fix
+			text += "\nto fix: " + row.Fix
 		}
 		fmt.Fprintf(out, "%-*s%-*s  %s\n", state, mark, name, row.Name, out.column(text, indent))
 	}

@@ -60,7 +60,7 @@ func (o *envCheckOptions) run(ctx context.Context, a *app, args []string, dash i
 		path, program = args[0], args[1:]
 	}
 	if len(args) == 0 || path != "" && len(program) > 0 && dash != 1 {
-		return usagef("skillopt env check takes a config or a directory, or a program behind --; `skillopt env check --help` shows examples")
+		return usagef("skillopt env check takes a config or a directory, or a program after --; `skillopt env check --help` shows examples")
 	}
 	flags := []config.Setting{{Key: "env.protocol", Value: config.ProtocolEpisode, Origin: "skillopt env check"}}
 	if len(program) > 0 {

@@ -21,7 +21,7 @@ func pricesCommand(a *app) *cobra.Command {
 		Use:   "prices [CONFIG_OR_DIR]",
 		Short: "List the prices that a config knows, with dates and sources",
 		Long: `List the prices that a config knows: its own (prices), those of its price_file, and
-those that the program brings. Dollars are for a million tokens; a mark behind a date
+those that the program brings. Dollars are for a million tokens; a mark after a date
 says that the price was last compared with its source more than 90 days ago.
 
 price_file is a downloaded model_prices_and_context_window.json of LiteLLM, whose prices

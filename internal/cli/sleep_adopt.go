@@ -373,7 +373,7 @@ func (w adoption) show(a *app) error {
 		}
 	}
 	if w.staged.Exploratory {
-		out.line("exploratory: some of the tasks behind it are not reviewed (skillopt sleep review)")
+		out.line("exploratory: some of its tasks are not reviewed (skillopt sleep review)")
 	}
 	out.line("hash " + w.hash)
 	return nil

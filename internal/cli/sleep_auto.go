@@ -121,7 +121,7 @@ func (w *nightWork) adoptTargets(ctx context.Context, r *night.Report, id string
 		return adopt.Record{}, err
 	}
 	if what.staged.Exploratory {
-		return adopt.Record{}, usagef("some of the tasks behind it are not reviewed")
+		return adopt.Record{}, usagef("some of its tasks are not reviewed")
 	}
 	for i := range what.request.Items {
 		it := &what.request.Items[i]

@@ -27,7 +27,7 @@ stores that were found: how many can be read, the versions that wrote them, sess
 last entry, and what is not understood. Nothing is kept, and no text of a session is shown.
 
 A store that cannot be read is a note: the others are read without it. An agent that has
-none (marked with --) is no failure. A row that fails says how to mend it.`,
+none (marked with --) is no failure. A row that fails says how to fix it.`,
 		Example: `  skillopt sleep doctor
   skillopt sleep doctor --json`,
 		Args: exactArgs(0, "no arguments"),

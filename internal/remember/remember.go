@@ -54,7 +54,7 @@ func Decode(data []byte, mask func(string) string) (result.Memory, error) {
 		return m, fault.Input(fmt.Errorf("no memory that a run has recorded: %w", err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return m, fault.Input(errors.New("there is more behind the document: allowed is one JSON object"))
+		return m, fault.Input(errors.New("there is more after the document: allowed is one JSON object"))
 	}
 	if m.Version == 0 {
 		return m, fault.Input(fmt.Errorf("version: missing, allowed is %d", result.MemoryVersion))

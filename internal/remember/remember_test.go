@@ -25,7 +25,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		"no version":    {`{"rejected":[]}`, "version: missing, allowed is 1"},
 		"newer":         {`{"version":2,"rejected":[],"more":1}`, "version: found 2, allowed is 1"},
 		"unknown field": {`{"version":1,"rejected":[],"more":1}`, "more"},
-		"more behind":   {entry("") + "{}", "more behind"},
+		"more after":    {entry("") + "{}", "more after"},
 		"no JSON":       {"version: 1", "no memory that"},
 		"a list":        {"[]", "no memory that"},
 		"nothing in it": {`{"version":1,"rejected":[{"from":{}}]}`, "rejected[0]: 0 edits and changes"},

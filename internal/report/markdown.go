@@ -109,7 +109,7 @@ func (m *markdown) baselines(p page) {
 func (m *markdown) steps(p page) {
 	steps, raced := p.Steps, ""
 	if p.Raced {
-		raced = " Behind ± is one standard error of the difference."
+		raced = " After ± is one standard error of the difference."
 	}
 	m.say("## Steps")
 	if len(steps) == 0 {

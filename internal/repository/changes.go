@@ -230,7 +230,7 @@ func put(root *os.Root, c tree.Change) (why string, err error) {
 	for dir := path.Dir(c.Path); dir != "."; dir = path.Dir(dir) {
 		info, err := root.Lstat(dir)
 		if err == nil && !info.IsDir() {
-			return "it lies behind " + dir + ", which is no folder", nil
+			return "it is below " + dir + ", which is no folder", nil
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !c.Gone {
 			return "", err

@@ -202,7 +202,7 @@ func (s *Server) resume(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, err
 	}
 	if m.Status == result.Completed {
-		return nil, conflict("the run has come to its end", "continue it for more epochs, as a new run")
+		return nil, conflict("the run has ended", "continue it for more epochs, as a new run")
 	}
 	words := s.findCommand(at.dir)
 	switch {
@@ -247,7 +247,7 @@ func (s *Server) continueRun(_ http.ResponseWriter, r *http.Request) (any, error
 	case err != nil:
 		return nil, err
 	case m.Kind != result.Train || m.Status != result.Completed:
-		return nil, conflict("only a training that has come to its end continues as a new one", "resume it first")
+		return nil, conflict("only a training that has ended continues as a new one", "resume it first")
 	}
 	file := filepath.Join(at.dir, run.ConfigFile)
 	if _, err := s.checkConfig(r.Context(), file); err != nil {

@@ -66,7 +66,7 @@ func decode(text []byte, v any) error {
 		return wrong("the body is not what is wanted here: %v", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return wrong("the body has something behind its document")
+		return wrong("the body has something after its document")
 	}
 	return nil
 }

@@ -121,13 +121,13 @@ func (s *Server) routes() []route {
 	session := change(http.MethodPost, "/session", "Trade the token for a session: a cookie", Token{}, nil, s.session)
 	session.open, session.changes, session.Open = true, false, true
 	events := get("/runs/{run}/events", "Follow a run: its events and how far it is, as server-sent events (events, progress, problem, ended, gone)", nil, s.follow,
-		number("after", "begin behind the event with this number; -N: with the last N of them. Last-Event-ID counts before it"))
+		number("after", "begin after the event with this number; -N: with the last N of them. Last-Event-ID counts before it"))
 	events.stream, events.Kind = true, "text/event-stream"
 	file := get("/runs/{run}/skill/file", "A file of a version as it is, to be kept", nil, s.skillFile, version(), text("path", "of the file; SKILL.md by default"))
 	file.Kind = "text/plain"
 	calls := costlyRoute("/runs/{run}/calls", "The model calls of a run: summed up by stage; with any of the parameters a list, with key one of them whole", ask.Spending{}, s.calls,
 		text("stage", "made for this, such as rollout or merge"), text("task", "about this task"), either("failed", "attempts that gave no result"), either("episodes", "made inside episodes"), either("test", "about test tasks as well: a look that is noted, as that at one of them by key is"),
-		number("limit", "how many, at most 500; 50 by default"), number("after", "the first ones behind the call with this number, instead of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
+		number("limit", "how many, at most 500; 50 by default"), number("after", "the first ones after the call with this number, instead of the latest ones; next of the answer is that of the next page"), text("key", "this one, or those inside the episode with this key"))
 	calls.Others = []any{ask.Calls{}, caller.Conversation{}, ask.Tries{}}
 	return slices.Concat([]route{
 		session,

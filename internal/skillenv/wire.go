@@ -163,7 +163,7 @@ func Read(data []byte, v any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is something behind the object")
+		return errors.New("there is something after the object")
 	}
 	return nil
 }

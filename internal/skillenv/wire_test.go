@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"": "EOF", "{}{}": "behind the object", `{"a":1}`: `unknown field "a"`, `{"text":"a","text":"b"}`: "twice", `{"Text":"a","text":"b"}`: "mean the same",
+		"": "EOF", "{}{}": "after the object", `{"a":1}`: `unknown field "a"`, `{"text":"a","text":"b"}`: "twice", `{"Text":"a","text":"b"}`: "mean the same",
 		`{"score":NaN}`: "invalid character 'N'", `{"score":1e999}`: "cannot unmarshal", "[]": "cannot unmarshal",
 	} {
 		var got Observation

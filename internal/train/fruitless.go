@@ -36,7 +36,7 @@ func (e *FruitlessError) Error() string {
 	}
 	fmt.Fprintf(&b, "it is recorded in run.db as %s; %s lists what was lost\n", e.Reply.Key, e.File)
 	b.WriteString("change what may change in a run, such as models.optimizer.base_url, and the same command continues; " +
-		"or change models.optimizer.model, models.optimizer.structured_output (on) or models.optimizer.max_tokens (more, where replies are cut), or mend the server")
+		"or change models.optimizer.model, models.optimizer.structured_output (on) or models.optimizer.max_tokens (more, where replies are cut), or fix the server")
 	return b.String()
 }
 

@@ -225,7 +225,7 @@ func (w *work) looksLike(file string) (string, error) {
 	}
 	v, err := w.read.first(file)
 	if err != nil {
-		return "", problem(place{file: file}, "mend it, or say what it is with --format", "%v", err)
+		return "", problem(place{file: file}, "fix it, or say what it is with --format", "%v", err)
 	}
 	if list, ok := v.([]any); ok && len(list) > 0 {
 		v = list[0]
@@ -247,7 +247,7 @@ func (w *work) looksLike(file string) (string, error) {
 		return "", problem(place{file: file}, "name the configuration that has its prompts", "these are tests of promptfoo, without prompts")
 	}
 	if len(m) == 0 {
-		return "", problem(place{file: file}, "mend it, or say what it is with --format", "there is no row in it that is an object")
+		return "", problem(place{file: file}, "fix it, or say what it is with --format", "there is no row in it that is an object")
 	}
 	return "huggingface", nil
 }

@@ -207,7 +207,7 @@ func (w *work) examine(one *item) {
 	}
 	suite, err := check.Compile(checks, check.Options{Workspace: true, Judge: true})
 	if err != nil {
-		w.fail(one.at, "mend it in the source, or leave it out", "%v", oneLine(err))
+		w.fail(one.at, "fix it in the source, or leave it out", "%v", oneLine(err))
 		return
 	}
 	t := task.Task{ID: one.id, Prompt: one.prompt, Gold: one.gold}

@@ -218,7 +218,7 @@ func (w *inspecting) steps(at place, v any) {
 		switch plain := !strings.ContainsAny(strings.ReplaceAll(template, "{prompt}", ""), "{}"); {
 		case name == "generate":
 		case name == "multiple_choice":
-			w.note(here, Changed, "multiple_choice: the choices are behind the question, in other words")
+			w.note(here, Changed, "multiple_choice: the choices are after the question, in other words")
 		case name == "system_message" && template != "" && plain:
 			w.system = strings.TrimPrefix(w.system+"\n\n"+template, "\n\n")
 			w.note(here, Taken, "the system message")
@@ -326,7 +326,7 @@ func scorer(name string, options map[string]any) (check map[string]any, changed 
 	case "f1":
 		return map[string]any{"type": "f1", "value": "$gold"}, "an F1 of 0.5 passes"
 	case "answer":
-		return map[string]any{"type": kind("contains-any"), "value": "$gold"}, "the target passes anywhere in the answer, not only behind ANSWER:"
+		return map[string]any{"type": kind("contains-any"), "value": "$gold"}, "the target passes anywhere in the answer, not only after ANSWER:"
 	case "model_graded_qa", "model_graded_fact":
 		return map[string]any{"type": "llm-equivalent"}, "judged by models.judge, in the words of this program"
 	}

@@ -422,7 +422,7 @@ func (p *promptfoo) varFile(at place, name string, one *item) (any, bool) {
 		}
 		v, err := p.read.yaml(file)
 		if err != nil {
-			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
+			p.fail(at, "put the file there, or fix it", "%s: %v", file, err)
 		}
 		return formatValue(v), err == nil
 	}

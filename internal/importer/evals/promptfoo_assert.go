@@ -321,7 +321,7 @@ func (p *promptfoo) fileValue(at place, name string) (any, bool) {
 		}
 		v, err := p.read.yaml(file)
 		if err != nil {
-			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
+			p.fail(at, "put the file there, or fix it", "%s: %v", file, err)
 		}
 		return v, err == nil
 	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".py", ".rb":
@@ -404,7 +404,7 @@ func commaValues(text string) ([]any, error) {
 		out = append(out, field)
 		i = next + len(text[next:]) - len(strings.TrimLeft(text[next:], " \t\r\n\v\f\u00a0\ufeff"))
 		if i < len(text) && text[i] != ',' {
-			return nil, errors.New("a comma is wanted behind a quoted field")
+			return nil, errors.New("a comma is wanted after a quoted field")
 		}
 	}
 }

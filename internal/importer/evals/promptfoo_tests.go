@@ -69,7 +69,7 @@ func (p *promptfoo) withVars(at place, test map[string]any) map[string]any {
 	}
 	v, err := p.read.yaml(file)
 	if err != nil {
-		p.fail(at.in("vars"), "put the file there, or mend it", "%s: %v", file, err)
+		p.fail(at.in("vars"), "put the file there, or fix it", "%s: %v", file, err)
 	}
 	test["vars"] = v
 	return test
@@ -298,7 +298,7 @@ func (p *promptfoo) defaultTest(at place) map[string]any {
 		}
 		read, err := p.read.yaml(file)
 		if err != nil {
-			p.fail(at, "put the file there, or mend it", "%s: %v", file, err)
+			p.fail(at, "put the file there, or fix it", "%s: %v", file, err)
 		}
 		m, _ := read.(map[string]any)
 		return m

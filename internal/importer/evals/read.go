@@ -119,7 +119,7 @@ func decodeJSON(data []byte) (any, error) {
 		return nil, fmt.Errorf("JSON that cannot be read: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("there is more behind the JSON value")
+		return nil, errors.New("there is more after the JSON value")
 	}
 	if twice := jsonx.FindRepeat(data, 0); twice != nil {
 		return nil, errors.New(twice.String())

@@ -95,10 +95,10 @@ func (w *work) failFile(at place, err error) {
 	var of *yamlx.Error
 	if errors.As(err, &of) {
 		at.row = of.Line
-		w.fail(at, "mend it", "YAML that cannot be read: %s", of.Msg)
+		w.fail(at, "fix it", "YAML that cannot be read: %s", of.Msg)
 		return
 	}
-	w.fail(at, "put the file there, or mend it", "%v", err)
+	w.fail(at, "put the file there, or fix it", "%v", err)
 }
 
 // maxWhy is how much is kept of why tasks are left out, for a source of which too few are left.

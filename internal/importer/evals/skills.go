@@ -246,6 +246,6 @@ func (w *skillEvals) skillFiles(root string) {
 		return nil
 	})
 	if err != nil {
-		w.fail(place{file: root}, "mend it", "%v", plain(err))
+		w.fail(place{file: root}, "fix it", "%v", plain(err))
 	}
 }

@@ -132,7 +132,7 @@ func (e *examiner) skipReason() string {
 	for _, r := range e.rows {
 		for _, name := range needed {
 			if r.Name == name && !r.OK {
-				return "not before " + name + " is mended"
+				return "not before " + name + " is fixed"
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (d *Door) Authorize(w http.ResponseWriter, r *http.Request) error {
 	case !ok && !d.callers.lets(address(r), stranger):
 		return tooOften()
 	case !ok:
-		return &Refusal{Status: http.StatusUnauthorized, Kind: Auth, Message: "this needs the token of the server, or a session", Help: "open the link that skillopt serve printed when it started; a program sends the token behind # as Authorization: Bearer TOKEN"}
+		return &Refusal{Status: http.StatusUnauthorized, Kind: Auth, Message: "this needs the token of the server, or a session", Help: "open the link that skillopt serve printed when it started; a program sends the token after # as Authorization: Bearer TOKEN"}
 	case !d.callers.lets(who, known):
 		return tooOften()
 	}

@@ -1,1 +1,0 @@
-import{gt as e,vt as t}from"./page-BFVfNxg7.js";import"./index-C0GmBF8K.js";var n=t(`<div class="panel stack"><h1>There is no such view</h1> <p>The address names nothing that this page has. <a href="#/">All runs</a></p></div>`);function r(t){var r=n();e(t,r)}export{r as default};
