@@ -460,7 +460,7 @@ func TestKilledSupervisorIsNoResult(t *testing.T) {
 		t.Skip("before Linux 6.12 the program may have killed it, which is its own end")
 	}
 	s.Stdout = killer{t, s.Dir}
-	if r, err := Run(t.Context(), s); err == nil || !strings.Contains(err.Error(), "its supervisor was killed") {
+	if r, err := Run(t.Context(), s); err != nil || r.Reason != Starved || !strings.Contains(r.Detail, "its supervisor was killed") {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }

@@ -158,7 +158,7 @@ const (
 	Cancelled Reason = "cancelled" // the context ended, by its deadline too
 	Flooded   Reason = "flooded"   // more than MaxOutput
 	Exhausted Reason = "exhausted" // more than Limits; see Result.Detail
-	Starved   Reason = "starved"   // the machine itself lacks memory or room on a disk; see Result.Detail
+	Starved   Reason = "starved"   // the machine itself lacks memory or room on a disk, or killed the supervisor; see Result.Detail
 )
 
 // Result is how a program ended. Nothing of its group is left running.

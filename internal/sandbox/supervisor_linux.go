@@ -229,11 +229,11 @@ func readSupervisor(text string, safe bool) (how ending, err error) {
 		how = newEnding(syscall.WaitStatus(said.Status))
 		how.over, how.cpu, how.peak = said.Over, said.CPU, said.Peak
 	}
-	switch {
-	case failure != "":
+	if failure != "" {
 		return how, errors.New(failure)
-	case safe && !how.known:
-		return how, errors.New("its supervisor was killed, so how it ended is unknown")
+	}
+	if safe && !how.known {
+		how = ending{known: true, code: -1, over: &overrun{Detail: "its supervisor was killed, as where the machine runs out of memory"}}
 	}
 	return how, nil
 }
