@@ -28,22 +28,22 @@ const (
 	maxLine    = 4 << 10
 )
 
-// CreateStore makes an empty store in a folder that is empty or not there yet.
-func CreateStore(ctx context.Context, dir string, env git.Env) (*Store, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+// CreateStore makes an empty store in a folder that is empty or not there yet, below one that is. It is there whole or not at all: git, too,
+// outlives a process that is killed.
+func CreateStore(ctx context.Context, dir string, env git.Env) (_ *Store, err error) {
+	made, err := os.MkdirTemp(filepath.Dir(dir), "new-*.git")
+	if err != nil {
 		return nil, fmt.Errorf("create store: %w", err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-		return nil, fmt.Errorf("create store: %w", errors.Join(err, &Unfit{Reason: "its folder is not empty"}))
-	}
-	s, err := storeAt(dir, env)
-	if err == nil {
-		err = s.repo.Run(ctx, nil, nil, maxLine, "init", "--bare", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
+	defer func() { err = errors.Join(err, os.RemoveAll(made)) }()
+	err = git.New(made, env).Run(ctx, nil, nil, maxLine, "init", "--bare", "--quiet", "--template=", "--initial-branch=main", "--object-format=sha1")
+	if err = errors.Join(err, os.Chmod(made, 0o755)); err == nil {
+		err = os.Rename(made, dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create store: %w", err)
 	}
-	return s, nil
+	return storeAt(dir, env)
 }
 
 // OpenStore opens a store.

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -115,6 +116,23 @@ func TestStore(t *testing.T) {
 				t.Errorf("nothing of nothing: %+v, %v", none, err)
 			}
 		})
+	}
+}
+
+// A store that is not whole is under another name: what a killed process, or its git, leaves is never taken for a store.
+func TestStoreIsThereWhole(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "objects.git")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tree.CreateStore(ctx, dir, os.Getenv); err == nil {
+		t.Error("a store was made without git")
+	}
+	if left, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(left) > 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	if _, err := tree.CreateStore(t.Context(), dir, os.Getenv); err != nil {
+		t.Error(err)
 	}
 }
 
