@@ -38,9 +38,6 @@ func (p *plan) script(name, text string) { p.scripts = map[string]string{name: t
 
 // Run runs tests, confined and without network. An error is one of infrastructure: how the tests ended is in the report.
 func (s Suite) Run(ctx context.Context, j Job) (r Report, err error) {
-	if len(j.Targets) == 0 {
-		j.Timeout = cmp.Or(j.Timeout, suiteTimeout)
-	}
 	j.Timeout = cmp.Or(j.Timeout, defaultTimeout)
 	if j.Base != "" {
 		if err := s.Lay(ctx, j.Base, j.Dir, j.Home); err != nil {

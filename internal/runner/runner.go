@@ -82,15 +82,14 @@ type Job struct {
 	Dir     string        // the workspace, which the run may change
 	Home    string        // the home folder of the run, which must be there
 	Targets []string      // packages or files, see Suite.Targets; none: the whole suite
-	Timeout time.Duration // of the run; 0 = 10 minutes, for a whole suite 2 hours
+	Timeout time.Duration // of the run; 0 = 10 minutes
 	Base    string        // the folder of the suite's file: caches and links are laid as Lay does; "": they are there
 
 	// Warm runs no test: it builds what tests need without anything of the project itself, and moves it to the caches in Base.
 	Warm bool
 }
 
-// Bounds of a run of tests, and of a run of all of them.
-const defaultTimeout, suiteTimeout = 10 * time.Minute, 2 * time.Hour
+const defaultTimeout = 10 * time.Minute // of a run of tests
 
 // Status is what a report says of a test.
 type Status string

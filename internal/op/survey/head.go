@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/internal/runner"
 	"github.com/seed-f4525e22/skillopt/internal/sandbox"
@@ -22,6 +23,7 @@ const (
 
 // examine runs the whole suite at HEAD twice, and notes which tests decide nothing.
 func (s *surveyor) examine(ctx context.Context) error {
+	s.limit = 2 * time.Hour
 	if err := s.warm(ctx); err != nil {
 		return err
 	}
@@ -43,6 +45,7 @@ func (s *surveyor) examine(ctx context.Context) error {
 		return &runner.Unfit{Why: "no test is named by the report at HEAD, in a workspace that has what is committed and nothing that a build adds; --test COMMAND can add it and run the tests: " + wording.Middle(strings.TrimSpace(cmp.Or(two[0].Unbuilt, two[0].Output)), 800)}
 	}
 	s.compare(two[0], two[1])
+	s.limit = max(10*time.Minute, 2*two[0].CPU) // a fault may make a loop that does not end
 	return nil
 }
 
@@ -73,7 +76,7 @@ func (s *surveyor) warm(ctx context.Context) error {
 	}
 	_, err := loadOrRun(ctx, s.runs, []any{"warm", s.top}, func() (bool, error) {
 		return true, s.inTree(ctx, s.top, func(work, home string) error {
-			_, err := s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Base: s.runs.base, Warm: true})
+			_, err := s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Timeout: s.limit, Base: s.runs.base, Warm: true})
 			return err
 		})
 	})

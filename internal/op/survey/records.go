@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -95,14 +96,11 @@ func (r *records) runInWorkspace(ctx context.Context, t *tree.Tree, do func(work
 func (s *surveyor) run(ctx context.Context, hash string, targets []string, n int) (runner.Report, error) {
 	return loadOrRun(ctx, s.runs, []any{"run", hash, targets, n}, func() (report runner.Report, err error) {
 		err = s.inTree(ctx, hash, func(work, home string) error {
-			report, err = s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Targets: targets, Base: s.runs.base})
+			report, err = s.suite.Run(ctx, runner.Job{Dir: work, Home: home, Targets: targets, Timeout: s.limit, Base: s.runs.base})
 			return err
 		})
 		s.runs.CPU += report.CPU.Seconds()
-		if err == nil && ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return report, err
+		return report, cmp.Or(err, ctx.Err())
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/seed-f4525e22/skillopt/config"
 	"github.com/seed-f4525e22/skillopt/internal/fault"
@@ -60,6 +61,7 @@ type surveyor struct {
 	suite  runner.Suite
 	runs   *records
 	bad    map[string]string // tests that are left out: why
+	limit  time.Duration     // of a run: of one at HEAD two hours, of others by what those took
 	left   history.LeftOut
 	docs   documents
 }
