@@ -61,7 +61,7 @@ type surveyor struct {
 	suite  runner.Suite
 	runs   *records
 	bad    map[string]string // tests that are left out: why
-	limit  time.Duration     // of a run: of one at HEAD two hours, of others by what those took
+	limit  time.Duration     // of a run: two hours at HEAD, then as HEAD took
 	left   history.LeftOut
 	docs   documents
 }
